@@ -102,6 +102,8 @@ export class GrpcServer implements Http2Acceptor {
   }
 
   #onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+    // Errors of clients, such as a reset, are not errors of the server.
+    stream.on('error', ignoreError);
     // The client has reset it in the same turn of the event loop.
     if (stream.destroyed) return;
     const connection = (stream.session as GrpcSession | undefined)?.[ownConnection];
@@ -146,8 +148,9 @@ export class GrpcServer implements Http2Acceptor {
   }
 }
 
+function ignoreError(): void {}
+
 function respondWithStatus(stream: ServerHttp2Stream, status: number): void {
-  stream.on('error', () => {});
   stream.respond({ ':status': status }, { endStream: true });
 }
 

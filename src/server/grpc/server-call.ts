@@ -55,8 +55,6 @@ export class ServerCall implements OpenCall {
     this.#connection = connection;
     this.request = new GrpcRequest(connection, headers, headers[':path'] ?? '');
     connection.callStarted(this);
-    // A reset by the client is not an error of the server.
-    stream.on('error', ignoreError);
     stream.once('close', () => this.#closed());
     const milliseconds = parseGrpcTimeout(headers['grpc-timeout']);
     if (milliseconds !== undefined)
@@ -165,5 +163,3 @@ export class ServerCall implements OpenCall {
     this.request.release();
   }
 }
-
-function ignoreError(): void {}

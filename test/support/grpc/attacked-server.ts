@@ -24,7 +24,7 @@ export interface AttackedServer {
 export async function startAttackedServer(options: ServeOptions = {}): Promise<AttackedServer> {
   const faults: unknown[] = [];
   const noteFault = (fault: unknown): void => {
-    faults.push(fault);
+    faults.push(fault instanceof Error ? fault.stack : fault);
   };
   process.on('unhandledRejection', noteFault);
   process.on('uncaughtExceptionMonitor', noteFault);
