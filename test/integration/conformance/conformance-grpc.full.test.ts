@@ -2,9 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { computeLevel } from '../../../src/conformance/conformance-level.ts';
 import { fixtureAgent } from '../../../src/conformance/mutants/harness/fixture-agent.ts';
 import { fixturePrompts } from '../../../src/conformance/prompts/prompt-catalog.ts';
+import type { ConformanceReport } from '../../../src/conformance/report/build-report.ts';
 import type { RunChecksOutcome } from '../../../src/conformance/run-checks.ts';
 import { testConformance } from '../../../src/conformance/test-conformance.ts';
 import { serve } from '../../../src/server/node/serve.ts';
+import { runDragoman } from '../../support/cli/run-command.ts';
 import { createAuthority, hasOpenssl } from '../../support/http/certificates.ts';
 
 const limits = {
@@ -49,5 +51,31 @@ describe.each(variants)('conformance of the server over gRPC %s', (_name, isSecu
       '0.3 GRPC',
     ]);
     expect(computeLevel(outcome.results, outcome.variants)).toBe('full');
+  });
+});
+
+describe('dragoman conformance --transport GRPC', () => {
+  const agent = fixtureAgent();
+  afterAll(() => agent.close());
+
+  it('tests the variants of gRPC only, and reports them as JUnit and JSON', async () => {
+    const server = await serve(agent, { grpc: true, limits });
+    try {
+      const args = ['conformance', server.url, '--fixtures', 'fx', '--only', 'get', '--transport', 'grpc'];
+      const { stdout, code } = await runDragoman([...args, '--report', 'junit']).ended;
+      expect(stdout).toContain('1.0 GRPC');
+      expect(stdout).toContain('<testcase');
+      expect(stdout).not.toContain('1.0 JSONRPC');
+      const json = await runDragoman([...args, '-o', 'json']).ended;
+      const report = JSON.parse(json.stdout) as ConformanceReport;
+      expect(report.variants.map(({ version, transport }) => `${version} ${transport}`)).toEqual([
+        '1.0 GRPC',
+        '0.3 GRPC',
+      ]);
+      expect(report.conformanceLevel).toBe('full');
+      expect([code, json.code]).toEqual([0, 0]);
+    } finally {
+      await server.stop(0);
+    }
   });
 });
