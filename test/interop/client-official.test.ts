@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connect, type RemoteAgent, type Transport } from '../../src/client/index.ts';
+import {
+  bearer,
+  connect,
+  type ConnectOptions,
+  type RemoteAgent,
+  type Transport,
+} from '../../src/client/index.ts';
 import type { ProtocolVersion } from '../../src/protocol/card.ts';
 import type { StreamEvent } from '../../src/protocol/event.ts';
 import { textOf } from '../../src/protocol/part.ts';
@@ -256,6 +262,36 @@ it('prefers 1.0 with an agent that supports all versions', async () => {
     expect(await agent.describe()).toMatchObject({ version: '1.0', transport: 'JSONRPC', confirmed: true });
     await agent.close();
   } finally {
+    await server.close();
+  }
+});
+
+it('sends credentials to an official gRPC server, and explains what it rejects', async () => {
+  const server = await start13(undefined, 'secret');
+  const agents: RemoteAgent[] = [];
+  const connectWith = (options: ConnectOptions) => {
+    const agent = connect(server.url, { transports: ['GRPC'], versions: ['1.0'], ...options });
+    agents.push(agent);
+    return agent;
+  };
+  try {
+    const agent = connectWith({ auth: bearer('secret'), credentialOrigins: 'any' });
+    expect(answerOf(asTask(await agent.send(say('hi'))))).toBe('hi');
+    expect(await collectStream(agent.stream(say('stream')))).not.toHaveLength(0);
+    let tokens = 0;
+    const renewing = bearer(() => (++tokens > 1 ? 'secret' : 'expired'));
+    const renewed = connectWith({ auth: renewing, credentialOrigins: 'any' });
+    expect(await collectStream(renewed.stream(say('stream')))).not.toHaveLength(0);
+    await expect(
+      connectWith({ auth: bearer('wrong'), credentialOrigins: 'any' }).send(say('hi')),
+    ).rejects.toMatchObject({ reason: 'UNAUTHENTICATED', message: 'No valid token', status: 401 });
+    // The card is at another port than gRPC.
+    await expect(connectWith({ auth: bearer('secret') }).send(say('hi'))).rejects.toMatchObject({
+      reason: 'UNAUTHENTICATED',
+      hint: expect.stringContaining('credentialOrigins'),
+    });
+  } finally {
+    for (const agent of agents) await agent.close();
     await server.close();
   }
 });

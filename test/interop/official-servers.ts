@@ -8,7 +8,10 @@ import type { AddressInfo } from 'node:net';
 import {
   Server as GrpcServer,
   ServerCredentials,
+  ServerInterceptingCall,
+  type ServerInterceptor,
   type ServiceDefinition,
+  status,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import express, { type Express } from 'express';
@@ -66,8 +69,9 @@ const echo: Persona = {
 /** Serves whatever a function mounts, and gRPC at a port of its own. */
 async function start(
   mount: (app: Express, url: string, grpcAddress: string) => OfficialServices | undefined,
+  interceptors: ServerInterceptor[] = [],
 ): Promise<Started> {
-  const grpc = new GrpcServer();
+  const grpc = new GrpcServer({ interceptors });
   const grpcPort = await new Promise<number>((resolve, reject) => {
     grpc.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port) =>
       error ? reject(error) : resolve(port),
@@ -151,8 +155,28 @@ export function start03(persona: Persona = echo): Promise<Started> {
   });
 }
 
-/** An agent of 1.0 with JSON-RPC, REST and gRPC, the last one also of 0.3. */
-export function start13(persona: Persona = echo): Promise<Started> {
+/** Rejects calls without a bearer token. */
+function requireToken(token: string): ServerInterceptor {
+  return (_method, call) =>
+    new ServerInterceptingCall(call, {
+      start: (next) =>
+        next({
+          onReceiveMetadata: (metadata, accept) => {
+            const [authorization] = metadata.get('authorization');
+            if (authorization === `Bearer ${token}`) accept(metadata);
+            else call.sendStatus({ code: status.UNAUTHENTICATED, details: 'No valid token' });
+          },
+        }),
+    });
+}
+
+/**
+ * An agent of 1.0 with JSON-RPC, REST and gRPC, the last one also of 0.3.
+ *
+ * @param token - the bearer token that gRPC requires.
+ */
+export function start13(persona: Persona = echo, token?: string): Promise<Started> {
+  const interceptors = token === undefined ? [] : [requireToken(token)];
   return start((app, url, grpcAddress) => {
     const extendedAgentCard = persona.hasExtendedCard ?? false;
     const skill = {
@@ -194,5 +218,5 @@ export function start13(persona: Persona = echo): Promise<Started> {
       [grpc13.A2AService, grpc13.grpcService(options)],
       [compat.LegacyA2AService, compat.legacyGrpcService(options)],
     ];
-  });
+  }, interceptors);
 }

@@ -235,6 +235,23 @@ describe('calls of gRPC', () => {
     expect(peer.calls).toHaveLength(3);
   });
 
+  it('are repeated on another connection if GOAWAY excludes them', async () => {
+    let first: ServerHttp2Stream | undefined;
+    const peer = await startPeer((stream, _headers, count) => {
+      if (count === 1) first = stream;
+      else if (count === 2) stream.session?.goaway(constants.NGHTTP2_NO_ERROR, first?.id);
+      else {
+        respond(stream, [sent()]);
+        if (first) respond(first, [sent()]);
+      }
+    });
+    const agent = connectTo(peer, { clock: instantClock() });
+    const both = [agent.send('x'), agent.send('y')];
+    expect(await Promise.all(both)).toMatchObject([{ id: 't' }, { id: 't' }]);
+    expect(peer.calls).toHaveLength(3);
+    expect(peer.sessions).toHaveLength(2);
+  });
+
   it('are not repeated if the server may have processed them', async () => {
     const peer = await startPeer((stream) => refuse(stream, new A2AError('UNAVAILABLE', 'busy')));
     const agent = connectTo(peer, { clock: instantClock() });

@@ -4,11 +4,14 @@ import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { bearer, connect, type ClientWarning, type ConnectOptions } from '../../../src/client/index.ts';
+import { undiciHttpClient } from '../../../src/client/http/undici-driver.ts';
 import { defineAgent, type ProcessFunction } from '../../../src/engine/index.ts';
 import { reduce } from '../../../src/protocol/reduce.ts';
 import type { Task } from '../../../src/protocol/task.ts';
 import { bearerAuth } from '../../../src/server/auth/schemes/bearer.ts';
 import { type ServeOptions, serve } from '../../../src/server/node/serve.ts';
+import { tapHttpClient } from '../../../src/tap/recorders/tap-http-client.ts';
+import { TrafficLog } from '../../../src/tap/traffic-log.ts';
 import { closeAfterEach } from '../../support/close-after-each.ts';
 import { collectStream } from '../../support/collect-stream.ts';
 import { createDeferred } from '../../support/engine/conversation.ts';
@@ -203,6 +206,19 @@ describe('choice of gRPC', () => {
       message: 'This HTTP client does not support gRPC',
       hint: expect.stringContaining('`fetch`'),
     });
+  });
+
+  it('passes through recorders of HTTP clients', async () => {
+    const { url } = await start();
+    const log = new TrafficLog();
+    const http = undiciHttpClient({ connectTimeout: 10_000, maxConnections: 4 });
+    open.push({ close: () => http.close() });
+    const agent = connectTo(url, { http: tapHttpClient(http, log, { from: 'test' }) });
+    expect(await agent.send('hello')).toMatchObject({ status: { state: 'completed' } });
+    expect(reduce(await collectStream(agent.stream('hello')))).toMatchObject({
+      status: { state: 'completed' },
+    });
+    await expect(agent.getTask({ id: 'nothing' })).rejects.toMatchObject({ reason: 'TASK_NOT_FOUND' });
   });
 
   it('explains servers without HTTP/2, refused connections and denied addresses', async () => {
