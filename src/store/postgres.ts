@@ -8,10 +8,9 @@ import { packageVersion } from '../primitives/node/package-version.ts';
 import { unrefClock, type Clock } from '../primitives/clock.ts';
 import { type A2AError, invalidField } from '../protocol/errors.ts';
 import { copyingTaskStore } from './copying-task-store.ts';
-import { reserveSchema } from './postgres/schema-owner.ts';
 import { openPostgres, type PostgresDatabaseOptions } from './postgres/open-postgres.ts';
 import { PostgresTaskStore } from './postgres/postgres-task-store.ts';
-import { migrateSchema, loadPageTokenKey } from './postgres/schema.ts';
+import { migrateSchema, loadPageTokenKey, reserveSchema } from './postgres/schema.ts';
 import type { TaskStore } from './task-store.ts';
 
 export type { PostgresClient, PostgresPool } from './postgres/connection.ts';

@@ -51,9 +51,10 @@ interface ConnectionOptions {
 
 /**
  * SQLSTATE classes and codes after which the same statement can succeed later: connection exceptions, insufficient
- * resources, operator intervention, serialization failures and a server that became a standby.
+ * resources, operator intervention, serialization failures, a server that became a standby, and missing rights, which an
+ * operator can grant.
  */
-const temporaryStates = /^(08|53|57|40|25006|55P03)/;
+const temporaryStates = /^(08|53|57|40|25006|55P03|42501)/;
 
 /** Converts errors of the library. Errors without a SQLSTATE are errors of the connection. */
 function toStorageError(thrown: unknown): A2AError {
@@ -72,6 +73,10 @@ function toStorageError(thrown: unknown): A2AError {
  */
 const keptPlans = `select set_config('plan_cache_mode', 'force_generic_plan', false),
   set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false)`;
+
+/** Lets the database end a statement that this process has given up, which would wait for a lock otherwise. */
+const timeoutOf = (milliseconds: number): string =>
+  `set_config('statement_timeout', '${Math.ceil(milliseconds)}', false)`;
 
 /** Pools and connections with a listener for errors, without which an error would end the process. */
 const guarded = new WeakSet<PostgresPool | PostgresClient>();
@@ -159,11 +164,12 @@ export class PostgresConnection {
       guard(client);
       if (this.#options.keepPlans && !planning.has(client)) {
         planning.add(client);
-        await keepPlans(client);
+        await configure(client, this.#options.statementTimeout);
       }
       return client;
     } catch (thrown) {
-      throw toConnectError(thrown);
+      // Also a wrong password: it was right when the store was opened, so that an operator is about to change it.
+      throw new TemporaryStorageError(thrown);
     }
   }
 
@@ -179,36 +185,11 @@ export class PostgresConnection {
   }
 }
 
-async function keepPlans(client: PostgresClient): Promise<void> {
+async function configure(client: PostgresClient, statementTimeout: number): Promise<void> {
   try {
-    await client.query({ text: keptPlans, values: [] });
+    await client.query({ text: `${keptPlans}, ${timeoutOf(statementTimeout)}`, values: [] });
   } catch (error) {
     client.release(true);
     throw error;
   }
-}
-
-/** Errors of the settings of the operator, by SQLSTATE, with what to do. */
-const settingErrors: { readonly [state: string]: string } = {
-  '28P01': 'Check the password in the URL of the database.',
-  '28000': 'Check the user in the URL of the database, and pg_hba.conf of the server.',
-  '3D000': 'Create the database first, for example with createdb.',
-  '42501':
-    'Let a user who may create tables run dragoman store migrate with --grant and the name of this user; see docs/guide/scaling.md.',
-  '42704': 'Create the user first, for example with createuser.',
-};
-
-/** Returns the error of the settings of the operator, if it is one; its message contains no secret. */
-export function toSettingError(error: unknown): A2AError | undefined {
-  const cause = error instanceof A2AError ? (error.cause ?? error) : error;
-  const hint = settingErrors[String((cause as { code?: unknown }).code)];
-  if (hint === undefined) return undefined;
-  return new A2AError('UNAVAILABLE', `Cannot open the task store: ${(cause as Error).message}`, {
-    cause,
-    hint,
-  });
-}
-
-function toConnectError(thrown: unknown): A2AError {
-  return toSettingError(thrown) ?? toStorageError(thrown);
 }

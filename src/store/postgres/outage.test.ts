@@ -1,10 +1,13 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { Pool } from 'pg';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { hasPostgres, usePostgres } from '../../../test/support/store/postgres-server.ts';
 import type { A2AError } from '../../protocol/errors.ts';
 import type { TaskChange } from '../../protocol/reduce.ts';
 import type { Task, TaskState } from '../../protocol/task.ts';
 import { postgresTaskStore } from '../postgres.ts';
+import { migrateStore } from '../status/migrate-store.ts';
 import type { TaskLog, TaskStore } from '../task-store.ts';
+import { parseStoreUrl } from '../url/parse-store-url.ts';
 
 const server = usePostgres(true);
 const stores: TaskStore[] = [];
@@ -12,6 +15,19 @@ const stores: TaskStore[] = [];
 afterEach(async () => {
   for (const each of stores.splice(0)) await each[Symbol.asyncDispose]();
 });
+
+/** Opens connections of an administrator. */
+function openPool(): Pool {
+  const pool = new Pool({ connectionString: server().url });
+  onTestFinished(() => pool.end());
+  return pool;
+}
+
+function postgresUrl(schema: string) {
+  const url = parseStoreUrl(`${server().url}?schema=${schema}`);
+  if (url.kind !== 'postgres') throw new Error('expected a PostgreSQL database');
+  return url;
+}
 
 const newTask = (id: string): Task => ({ id, contextId: 'c', status: { state: 'submitted' } });
 
@@ -80,21 +96,57 @@ describe.skipIf(!hasPostgres)('postgresTaskStore', () => {
 
   it.each([
     ['a wrong database', (url: string) => url.replace(/postgres$/, 'nothing'), /nothing.*does not exist/],
-    ['a wrong port', (url: string) => url.replace(/:\d+\//, ':1/'), /not available/],
+    ['a wrong port', (url: string) => url.replace(/:\d+\//, ':1/'), /ECONNREFUSED 127\.0\.0\.1:1/],
   ])('rejects %s with a clear error', async (_, change, message) => {
     await expect(postgresTaskStore({ url: change(server().url) })).rejects.toMatchObject({
       reason: 'UNAVAILABLE',
       message: expect.stringMatching(message),
+      hint: expect.any(String),
     });
+  });
+
+  it.each([
+    ['may not write', 'revoke insert on denied.events from agent', 'grant insert on denied.events to agent'],
+    ['may not log in', 'alter role agent nologin', 'alter role agent login'],
+  ])('stores the events of running tasks after its user %s for a while', async (_, deny, allow) => {
+    const pool = openPool();
+    await pool.query('create role agent login').catch(() => {});
+    await migrateStore(postgresUrl('denied'), { role: 'agent' });
+    const url = server().url.replace('test@', 'agent@');
+    const taskStore = await postgresTaskStore({ url, schema: 'denied' });
+    stores.push(taskStore);
+    const log = await taskStore.create('ann', newTask(crypto.randomUUID()));
+    await pool.query(deny);
+    await pool.query(`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'agent'`);
+    log.append(status(log, 'completed'));
+    await expect(log.whenPersisted()).rejects.toMatchObject(unavailable);
+    await expect(async () => taskStore.create('ann', newTask('new'))).rejects.toMatchObject(unavailable);
+    await pool.query(allow);
+    await taskStore.outage?.()?.ended;
+    await log.whenPersisted();
+    expect(log.task().status.state).toBe('completed');
+  });
+
+  it('gives up a statement that waits for a lock, and so does the database', async () => {
+    const taskStore = await postgresTaskStore({ url: server().url, schema: 'locked', statementTimeout: 300 });
+    stores.push(taskStore);
+    const pool = openPool();
+    const client = await pool.connect();
+    await client.query('begin; lock table locked.tasks');
+    await expect(async () => taskStore.create('ann', newTask('a'))).rejects.toMatchObject(unavailable);
+    const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%created as%'`;
+    while ((await pool.query(waiting)).rows.length > 0);
+    await client.query('rollback');
+    client.release();
+    await taskStore.outage?.()?.ended;
+    await taskStore.create('ann', newTask('b'));
+    expect((await taskStore.list('ann', {})).tasks.map(({ id }) => id)).toEqual(['b']);
   });
 
   it('rejects a schema of a newer version', async () => {
     const taskStore = await postgresTaskStore({ url: server().url, schema: 'newer' });
     stores.push(taskStore);
-    const { Pool } = await import('pg');
-    const pool = new Pool({ connectionString: server().url });
-    await pool.query('update newer.schema_version set version = 99');
-    await pool.end();
+    await openPool().query('update newer.schema_version set version = 99');
     await expect(postgresTaskStore({ url: server().url, schema: 'newer' })).rejects.toThrow(/version 99/);
   });
 });

@@ -1,6 +1,7 @@
 import { createPageTokenKey } from '../page-tokens.ts';
 import { A2AError, invalidField } from '../../protocol/errors.ts';
-import { type PostgresConnection, toSettingError } from './connection.ts';
+import type { PostgresConnection } from './connection.ts';
+import { toSettingError } from './setting-error.ts';
 
 /** A change of the schema. */
 interface SchemaStep {
@@ -171,6 +172,8 @@ export async function migrateSchema(connection: PostgresConnection, name: string
     if ((await readVersion(connection, name)) === to) return { from: to, to, steps: [] };
     return await connection.withClient(async (run) => {
       await run('begin');
+      // An index of many tasks takes its time.
+      await run('set local statement_timeout = 0');
       await run(`select pg_advisory_xact_lock(${schemaLock})`);
       await run(`create schema if not exists ${schema}`);
       await run(`set local search_path to ${schema}`);
@@ -225,8 +228,16 @@ export async function expectSchema(connection: PostgresConnection, name: string)
   );
 }
 
-/** Returns the version of the schema; 0 if it does not exist. */
 async function readVersion(connection: PostgresConnection, name: string): Promise<number> {
+  try {
+    return await findVersion(connection, name);
+  } catch (error) {
+    throw toSettingError(error) ?? error;
+  }
+}
+
+/** Returns the version of the schema; 0 if it does not exist. */
+async function findVersion(connection: PostgresConnection, name: string): Promise<number> {
   const table = `${quoteSchema(name)}.schema_version`;
   // The catalog shows tables also to users without rights on them.
   const [found] = await connection.query(
@@ -257,4 +268,37 @@ export async function loadPageTokenKey(connection: PostgresConnection, schema: s
   ]);
   const [row] = await connection.query(`select key from ${table}`);
   return String(row?.['key']);
+}
+
+/**
+ * Reserves a task store for the agent with this name. The first agent gets it.
+ *
+ * @throws {@link A2AError} `UNAVAILABLE` if it belongs to another agent, whose clients would see the tasks of this one.
+ */
+export async function reserveSchema(
+  connection: PostgresConnection,
+  schema: string,
+  name: string,
+): Promise<void> {
+  await connection.query(`insert into ${schema}.agent values (1, $1) on conflict do nothing`, [name]);
+  const [row] = await connection.query(`select name from ${schema}.agent`);
+  const owner = String(row?.['name']);
+  if (owner === name) return;
+  throw new A2AError(
+    'UNAVAILABLE',
+    `The task store belongs to the agent "${owner}"; this agent is "${name}"`,
+    {
+      hint: 'Use another schema (?schema=NAME) for this agent. If the agent was renamed, run dragoman store migrate with --agent-name and the new name.',
+    },
+  );
+}
+
+/** Gives a task store to the agent with this name. */
+export async function assignSchema(
+  connection: PostgresConnection,
+  schema: string,
+  name: string,
+): Promise<void> {
+  const text = `insert into ${schema}.agent values (1, $1) on conflict (id) do update set name = excluded.name`;
+  await connection.query(text, [name]);
 }

@@ -16,8 +16,7 @@ export async function migrateStore(
 ): Promise<SchemaMigration> {
   if (url.kind === 'sqlite') return migrateSqlite(url.file);
   const { openPostgres } = await import('../postgres/open-postgres.ts');
-  const { grantRights, migrateSchema } = await import('../postgres/schema.ts');
-  const { assignSchema } = await import('../postgres/schema-owner.ts');
+  const { assignSchema, grantRights, migrateSchema } = await import('../postgres/schema.ts');
   const { connection, schema, schemaName, close } = await openPostgres({ maxConnections: 1, ...url });
   try {
     const migration = await migrateSchema(connection, schemaName);

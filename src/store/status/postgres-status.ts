@@ -1,4 +1,5 @@
-import { toSettingError, type PostgresRow } from '../postgres/connection.ts';
+import type { PostgresRow } from '../postgres/connection.ts';
+import { toSettingError } from '../postgres/setting-error.ts';
 import { openPostgres, type PostgresDatabaseOptions } from '../postgres/open-postgres.ts';
 import { expectSchema } from '../postgres/schema.ts';
 import type { ReplicaStatus, StoreStatus } from './store-status.ts';

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
+import type { Identity } from '../http/certificates.ts';
 import { findFreePort } from '../http/free-port.ts';
 import { findSystemProgram } from '../process/system-program.ts';
 import { waitForErrorOutput } from '../process/wait-for-error-output.ts';
@@ -22,10 +23,10 @@ function findPrograms(): string | undefined {
   return folder;
 }
 
-const programs = findPrograms();
+const packagedPrograms = findPrograms();
 
 /** False if PostgreSQL is not installed and cannot be installed. */
-export const hasPostgres = programs !== undefined;
+export const hasPostgres = packagedPrograms !== undefined;
 
 /** Returns the user of PostgreSQL, which refuses to run as root. */
 export function unprivileged(): { uid?: number; gid?: number } {
@@ -35,34 +36,63 @@ export function unprivileged(): { uid?: number; gid?: number } {
   return { uid: read('-u'), gid: read('-g') };
 }
 
+/** Options of a {@link PostgresServer}. */
+interface PostgresServerOptions {
+  /** Certificate of the server, which accepts connections without TLS as well. */
+  readonly tls?: Identity;
+  /** Folder with `initdb` and `postgres` of another version than the installed one. */
+  readonly programs?: string | undefined;
+}
+
 /** A PostgreSQL server in a temporary folder, on a free port. */
 export class PostgresServer {
   readonly #folder: string;
   readonly #port: number;
   readonly #user = unprivileged();
   readonly #settings: readonly string[];
+  readonly #programs: string;
   #process: ChildProcess | undefined;
 
-  private constructor(folder: string, port: number, isDurable: boolean) {
-    this.#settings = isDurable ? [] : ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'];
+  private constructor(folder: string, port: number, settings: readonly string[], programs: string) {
+    this.#settings = settings;
+    this.#programs = programs;
     this.#folder = folder;
     this.#port = port;
   }
 
-  /** Creates the files of a server and starts it. @param isDurable - false: faster, but a crash may lose data */
-  static async start(isDurable: boolean): Promise<PostgresServer> {
+  /**
+   * Creates the files of a server and starts it.
+   *
+   * @param isDurable - false: faster, but a crash may lose data.
+   */
+  static async start(isDurable: boolean, options: PostgresServerOptions = {}): Promise<PostgresServer> {
+    const { tls } = options;
     const folder = mkdtempSync(join(tmpdir(), 'dragoman-postgres-'));
-    const server = new PostgresServer(folder, await findFreePort(), isDurable);
+    const settings = isDurable ? [] : ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'];
+    const port = await findFreePort();
+    const server = new PostgresServer(folder, port, settings, options.programs ?? packagedPrograms ?? '');
+    if (tls) settings.push('ssl=on', ...server.#writeIdentity(tls));
     const { uid, gid } = server.#user;
     if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid);
     const { status, stderr } = spawnSync(
-      join(programs ?? '', 'initdb'),
+      join(server.#programs, 'initdb'),
       ['--pgdata', join(folder, 'data'), '--auth', 'trust', '--username', 'test', '--no-sync'],
       { ...server.#user, cwd: folder, encoding: 'utf8' },
     );
     if (status !== 0) throw new Error(`initdb failed: ${stderr}`);
     await server.launch();
     return server;
+  }
+
+  /** @returns the settings with the files */
+  #writeIdentity({ key, cert }: Identity): string[] {
+    return Object.entries({ ssl_key_file: key, ssl_cert_file: cert }).map(([setting, text]) => {
+      const file = join(this.#folder, setting);
+      writeFileSync(file, text, { mode: 0o600 });
+      const { uid, gid } = this.#user;
+      if (uid !== undefined && gid !== undefined) chownSync(file, uid, gid);
+      return `${setting}=${file}`;
+    });
   }
 
   get url(): string {
@@ -82,7 +112,7 @@ export class PostgresServer {
     const args = ['-D', join(this.#folder, 'data'), '-k', this.#folder];
     args.push('-h', '127.0.0.1', '-p', String(this.#port));
     for (const setting of this.#settings) args.push('-c', setting);
-    const child = spawn(join(programs ?? '', 'postgres'), args, {
+    const child = spawn(join(this.#programs, 'postgres'), args, {
       ...this.#user,
       cwd: this.#folder,
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -112,10 +142,11 @@ export class PostgresServer {
  *
  * @param isDurable - true for tests that stop the server abruptly.
  */
-export function usePostgres(isDurable = false): () => PostgresServer {
+export function usePostgres(isDurable = false, options: PostgresServerOptions = {}): () => PostgresServer {
   let server: PostgresServer | undefined;
   beforeAll(async () => {
-    if (hasPostgres) server = await PostgresServer.start(isDurable);
+    if (hasPostgres || options.programs !== undefined)
+      server = await PostgresServer.start(isDurable, options);
   }, 60_000);
   afterAll(() => server?.remove());
   return () => {
