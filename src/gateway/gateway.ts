@@ -3,6 +3,7 @@ import { metricNames, type Metrics } from '../metrics/metrics.ts';
 import { expositionMediaType } from '../metrics/registry.ts';
 import type { Agent } from '../protocol/agent.ts';
 import { invalidField } from '../protocol/errors.ts';
+import type { Outage } from '../protocol/outage.ts';
 import { isLoopbackAddress } from '../primitives/loopback.ts';
 import { createSameOriginCheck } from '../server/http/cors.ts';
 import type { SameOriginCheck } from '../primitives/web/same-origin-check.ts';
@@ -63,6 +64,8 @@ export interface Gateway {
   listen(): Promise<RunningServer>;
   /** False makes `/readyz` respond 503. */
   isReady: boolean;
+  /** Returns the outage of the register of owners, if it has one; `/readyz` responds 503 then. */
+  outage: (() => Outage | undefined) | undefined;
 }
 
 const prefix = '/agents/';
@@ -89,6 +92,7 @@ class GatewayServer implements Gateway {
   /** Removed agents with running requests. */
   readonly #draining = new Map<Entry, Promise<void>>();
   isReady = false;
+  outage: Gateway['outage'] = undefined;
 
   constructor(options: GatewayOptions) {
     this.#options = options;
@@ -270,7 +274,7 @@ class GatewayServer implements Gateway {
       : remoteAddress;
   }
 
-  /** Responds 503 only if the gateway is not ready or all agents are down. */
+  /** Responds 503 only if the gateway is not ready, its register does not respond, or all agents are down. */
   #readiness(): Page {
     const agents: Record<string, string> = {};
     let down = 0;
@@ -279,10 +283,12 @@ class GatewayServer implements Gateway {
       agents[name] = state;
       if (state === 'down') down++;
     }
-    const isUnavailable = !this.isReady || (down > 0 && down === this.#entries.size);
+    const outage = this.outage?.();
+    const isUnavailable = !this.isReady || outage !== undefined || (down > 0 && down === this.#entries.size);
     const health = isUnavailable ? 'unavailable' : down > 0 ? 'degraded' : 'ready';
     const status = this.isReady ? health : 'not ready';
-    return { status: isUnavailable ? 503 : 200, text: JSON.stringify({ status, agents }) };
+    const register = this.outage && (outage ? 'unavailable' : 'connected');
+    return { status: isUnavailable ? 503 : 200, text: JSON.stringify({ status, register, agents }) };
   }
 
   #listing(request: IncomingMessage): object[] {

@@ -105,6 +105,7 @@ class ManagedGateway implements RunningGateway {
       drain: { notReady: settings.notReady },
       metrics: this.metrics,
     });
+    if (ownership.outage) this.#gateway.outage = () => ownership.outage?.();
     this.#ownsHttp = options.http === undefined;
     this.#http =
       options.http ??

@@ -1,4 +1,5 @@
 import type { MaybePromise } from '../../primitives/maybe-promise.ts';
+import type { Outage } from '../../protocol/outage.ts';
 import type { MeshRegister } from '../../mesh/sharing/mesh-register.ts';
 import type { TaskIdAliasStore } from '../../client/task-id-aliases.ts';
 
@@ -31,5 +32,7 @@ export interface OwnershipRegister {
    * register is not shared.
    */
   meshRegister?(agent: string): MeshRegister;
+  /** Returns the current outage, if the register cannot be used now. Undefined if that cannot happen. */
+  outage?(): Outage | undefined;
   close?(): MaybePromise<void>;
 }

@@ -1,5 +1,8 @@
 import type { MeshRegister } from '../../mesh/sharing/mesh-register.ts';
 import type { TaskIdAlias } from '../../client/task-id-aliases.ts';
+import { unrefClock } from '../../primitives/clock.ts';
+import { A2AError } from '../../protocol/errors.ts';
+import type { Outage } from '../../protocol/outage.ts';
 import { compositeKey } from '../../primitives/composite-key.ts';
 import { LruMap } from '../../primitives/lru-map.ts';
 import { decodeColumn, encodeColumn } from '../../store/durable/column-encoding.ts';
@@ -21,6 +24,9 @@ export interface PostgresOwnershipRegisterOptions extends PostgresDatabaseOption
 
 /** Inserts between two evictions. Odd, because a new task often inserts two rows, of different kinds. */
 const evictionInterval = 251;
+
+/** Milliseconds between two checks whether the database responds. */
+const checkInterval = 1_000;
 
 /** Owners that stay in memory; an owner never changes. */
 const maxCachedOwners = 20_000;
@@ -45,11 +51,19 @@ class PostgresOwnershipRegister implements OwnershipRegister {
   readonly #database: OpenedPostgres;
   readonly #maxPerOwner: number;
   readonly #cache = new LruMap<string, string>({ maxEntries: maxCachedOwners });
+  readonly #stopChecks: () => void;
   #inserts = 0;
+  #outage: Outage | undefined = undefined;
+  #isChecking = false;
 
   constructor(database: OpenedPostgres, maxPerOwner: number) {
     this.#database = database;
     this.#maxPerOwner = maxPerOwner;
+    this.#stopChecks = unrefClock.every(checkInterval, () => void this.#check());
+  }
+
+  outage(): Outage | undefined {
+    return this.#outage;
   }
 
   async taskOwner(agent: string, taskId: string): Promise<string | undefined> {
@@ -107,7 +121,22 @@ class PostgresOwnershipRegister implements OwnershipRegister {
   }
 
   close(): Promise<void> {
+    this.#stopChecks();
     return this.#database.close();
+  }
+
+  /** Requests alone do not tell whether the database responds: a gateway that is not ready gets none. */
+  async #check(): Promise<void> {
+    if (this.#isChecking) return;
+    this.#isChecking = true;
+    try {
+      await this.#database.connection.query('select 1');
+      this.#outage = undefined;
+    } catch (thrown) {
+      this.#outage = { error: A2AError.from(thrown), ended: undefined };
+    } finally {
+      this.#isChecking = false;
+    }
   }
 
   async #owner(item: string): Promise<string | undefined> {
