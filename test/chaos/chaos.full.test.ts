@@ -13,7 +13,7 @@ it.skipIf(!hasPostgres)(
       seed: chaosSeed(),
       tasks,
       faults: 100,
-      concurrency: 150,
+      concurrency: 200,
     });
     console.log(counts);
     expect([...violations, ...waiting]).toEqual([]);

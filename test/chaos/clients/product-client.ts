@@ -47,6 +47,8 @@ function toRequestError(thrown: unknown): ChaosRequestError {
 function toRequest({ text, messageId, taskId, returnImmediately, webhook }: ChaosMessage) {
   return {
     message: { messageId, role: 'user' as const, parts: [{ text }], ...(taskId !== undefined && { taskId }) },
+    // Repetitions of this test are those of one request.
+    idempotencyKey: messageId,
     configuration: {
       ...(returnImmediately && { returnImmediately }),
       ...(webhook !== undefined && { pushConfig: { id: 'hook', url: webhook } }),
