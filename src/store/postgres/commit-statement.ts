@@ -120,7 +120,7 @@ export class CommitStatement {
     shares: readonly CommitShare[],
     now: number,
   ): Promise<CommitResult> {
-    const rows = await this.#connection.query(this.#commit, [
+    const rows = await this.#connection.queryAtOnce(this.#commit, [
       epoch,
       integer(created.map((_log, index) => index)),
       bigint(created.map(({ ownerRow }) => ownerRow)),
@@ -144,7 +144,7 @@ export class CommitStatement {
 
   /** Returns the keys of the shares that an earlier attempt has stored before its connection broke. */
   async findApplied(shares: readonly CommitShare[]): Promise<ReadonlySet<number>> {
-    const rows = await this.#connection.query(this.#applied, [
+    const rows = await this.#connection.queryAtOnce(this.#applied, [
       shares.map(({ log }) => log.stored.row),
       shares.map(({ sequence }) => sequence),
       shares.map(({ changes }) => changes),

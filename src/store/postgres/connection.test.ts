@@ -7,6 +7,7 @@ it('survives a connection that fails in the moment in which it is established', 
   const connection = new PostgresConnection(pool as unknown as PostgresPool, {
     statementTimeout: 1_000,
     prepare: true,
+    maxConnections: 4,
     keepPlans: false,
   });
   const client = new EventEmitter();

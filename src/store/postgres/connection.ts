@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { A2AError } from '../../protocol/errors.ts';
+import { QuerySlots } from '../durable/query-slots.ts';
 import { TemporaryStorageError } from '../durable/temporary-storage-error.ts';
 
 /** A row by column name. Large integers and sums are strings. */
@@ -45,6 +46,8 @@ interface ConnectionOptions {
   readonly statementTimeout: number;
   /** Prepares statements once per connection. */
   readonly prepare: boolean;
+  /** Number of connections of the pool. */
+  readonly maxConnections: number;
   /** Plans each prepared statement once, which changes settings of the connections. */
   readonly keepPlans: boolean;
 }
@@ -78,6 +81,9 @@ const keptPlans = `select set_config('plan_cache_mode', 'force_generic_plan', fa
 const timeoutOf = (milliseconds: number): string =>
   `set_config('statement_timeout', '${Math.ceil(milliseconds)}', false)`;
 
+/** Connections for notifications, two commits and a heartbeat. */
+const reservedConnections = 4;
+
 /** Pools and connections with a listener for errors, without which an error would end the process. */
 const guarded = new WeakSet<PostgresPool | PostgresClient>();
 
@@ -95,6 +101,7 @@ function guard(client: PostgresClient): void {
 export class PostgresConnection {
   readonly #pool: PostgresPool;
   readonly #options: ConnectionOptions;
+  readonly #slots: QuerySlots;
   /** Number of statements whose outcome is unknown, because the database did not respond. */
   failures = 0;
   /** Names of prepared statements by text. */
@@ -103,6 +110,10 @@ export class PostgresConnection {
   constructor(pool: PostgresPool, options: ConnectionOptions) {
     this.#pool = pool;
     this.#options = options;
+    this.#slots = new QuerySlots(
+      Math.max(1, options.maxConnections - reservedConnections),
+      options.statementTimeout,
+    );
     if (guarded.has(pool)) return;
     guarded.add(pool);
     // Connections that fail while they are idle are replaced by the pool.
@@ -113,6 +124,23 @@ export class PostgresConnection {
 
   /** Runs one statement. @throws {@link TemporaryStorageError} if the same statement can succeed later. */
   async query(text: string, values: PostgresValue[] = []): Promise<readonly PostgresRow[]> {
+    try {
+      await this.#slots.acquire();
+    } catch (thrown) {
+      throw new TemporaryStorageError(thrown);
+    }
+    try {
+      return await this.queryAtOnce(text, values);
+    } finally {
+      this.#slots.release();
+    }
+  }
+
+  /**
+   * Runs one statement that must not wait for others, of which there are few: heartbeats, because the lease would end, and
+   * commits.
+   */
+  async queryAtOnce(text: string, values: PostgresValue[] = []): Promise<readonly PostgresRow[]> {
     const client = await this.connect();
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<never>((_resolve, reject) => {

@@ -6,7 +6,7 @@ import { quoteSchema } from './schema.ts';
 export interface PostgresDatabaseOptions {
   /** URL of the database, such as `postgres://user:password@host/database?sslmode=verify-full`. */
   readonly url?: string | undefined;
-  /** A pool of your own, for example of `pg`. It needs at least four connections; it stays open. */
+  /** A pool of your own, for example of `pg`. It needs at least five connections; it stays open. */
   readonly pool?: PostgresPool | undefined;
   /**
    * Name of the schema with the tables. Replicas of one agent use the same schema, different agents different ones.
@@ -17,7 +17,7 @@ export interface PostgresDatabaseOptions {
   readonly prepare?: boolean | undefined;
   /** Milliseconds after which a statement fails. @defaultValue 10,000 */
   readonly statementTimeout?: number | undefined;
-  /** Maximum number of connections of the pool for `url`. @defaultValue 6 */
+  /** Maximum number of connections of the pool for `url`; four of them are for heartbeats, commits and notifications. @defaultValue 8 */
   readonly maxConnections?: number | undefined;
 }
 
@@ -40,6 +40,7 @@ export async function openPostgres(options: PostgresDatabaseOptions): Promise<Op
     connection: new PostgresConnection(pool, {
       prepare,
       statementTimeout,
+      maxConnections: sizeOf(options),
       // Connections of the caller's pool serve other statements as well.
       keepPlans: prepare && !options.pool,
     }),
@@ -49,7 +50,19 @@ export async function openPostgres(options: PostgresDatabaseOptions): Promise<Op
   };
 }
 
-async function createPool({ url, maxConnections = 6 }: PostgresDatabaseOptions): Promise<PostgresPool> {
+/** Number of connections of the pool for a URL. */
+const defaultConnections = 8;
+
+/** Returns the number of connections. A pool of `pg` has its options. */
+function sizeOf({ pool, maxConnections = defaultConnections }: PostgresDatabaseOptions): number {
+  if (!pool) return maxConnections;
+  return (pool as { options?: { max?: number } }).options?.max ?? defaultConnections;
+}
+
+async function createPool({
+  url,
+  maxConnections = defaultConnections,
+}: PostgresDatabaseOptions): Promise<PostgresPool> {
   if (url === undefined) throw invalidField('url', 'or pool is required');
   if (!/^postgres(ql)?:\/\//.test(url)) throw invalidField('url', 'must start with postgres://');
   const { Pool } = await importPg();

@@ -143,6 +143,27 @@ describe.skipIf(!hasPostgres)('postgresTaskStore', () => {
     expect((await taskStore.list('ann', {})).tasks.map(({ id }) => id)).toEqual(['b']);
   });
 
+  it('renews its lease although many reads wait for a lock', async () => {
+    const taskStore = await postgresTaskStore({
+      url: server().url,
+      schema: 'busy',
+      statementTimeout: 60_000,
+    });
+    stores.push(taskStore);
+    await taskStore.create('ann', newTask('a'));
+    const pool = openPool();
+    const client = await pool.connect();
+    await client.query('begin; lock table busy.tasks');
+    const reads = Array.from({ length: 100 }, async () => taskStore.list('ann', {}));
+    const lease = async (): Promise<number> =>
+      Number((await pool.query('select extract(epoch from expires_at) as at from busy.replicas')).rows[0].at);
+    const before = await lease();
+    await expect.poll(lease).toBeGreaterThan(before);
+    await client.query('rollback');
+    client.release();
+    expect(await Promise.all(reads)).toHaveLength(100);
+  });
+
   it('rejects a schema of a newer version', async () => {
     const taskStore = await postgresTaskStore({ url: server().url, schema: 'newer' });
     stores.push(taskStore);

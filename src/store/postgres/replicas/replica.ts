@@ -114,7 +114,7 @@ export class Replica {
     this.#isRenewing = true;
     try {
       const sentAt = this.#context.clock.monotonic();
-      const [row] = await this.#connection.query(this.#renew, [this.#epoch, this.#context.lease]);
+      const [row] = await this.#connection.queryAtOnce(this.#renew, [this.#epoch, this.#context.lease]);
       if (row) {
         // The answer may be late as well, for example if this process was suspended before it arrived.
         if (!this.isCurrent) {
@@ -122,7 +122,7 @@ export class Replica {
           await this.#context.onLapsed();
         }
         this.#renewed(row, sentAt);
-        await this.#connection.query(this.#sweep);
+        await this.#connection.queryAtOnce(this.#sweep);
       } else {
         this.#term++;
         await this.#begin();
@@ -139,13 +139,13 @@ export class Replica {
   async end(): Promise<void> {
     this.#stop?.();
     this.#validUntil = 0;
-    if (this.#epoch !== 0) await this.#connection.query(this.#expire, [this.#epoch]);
+    if (this.#epoch !== 0) await this.#connection.queryAtOnce(this.#expire, [this.#epoch]);
   }
 
   async #begin(): Promise<void> {
     const { name, version, lease, clock } = this.#context;
     const sentAt = clock.monotonic();
-    const [row] = await this.#connection.query(this.#register, [name, lease, version]);
+    const [row] = await this.#connection.queryAtOnce(this.#register, [name, lease, version]);
     if (row) this.#renewed(row, sentAt);
   }
 

@@ -135,7 +135,7 @@ export class WakeUps {
     // The database adds its time, because clocks of replicas may differ.
     const text = `select pg_notify($1, ${databaseNow} || ' ' || $2)`;
     const body = JSON.stringify({ from: this.#id, ...wakeUp });
-    await this.#connection.query(text, [this.#context.channel, body]);
+    await this.#connection.queryAtOnce(text, [this.#context.channel, body]);
   }
 
   #receive(payload: string): void {
