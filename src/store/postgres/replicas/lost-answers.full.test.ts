@@ -66,7 +66,14 @@ function stoppedClock() {
 
 async function start({ taskStore }: Process, definition: Partial<AgentDefinition>): Promise<LocalAgent> {
   const agent = defineAgent(
-    { name: 'T', description: 'T', process: ({ text }) => text, pushNotifications: true, ...definition },
+    {
+      name: 'T',
+      description: 'T',
+      process: ({ text }) => text,
+      pushNotifications: true,
+      idempotency: 'message-id',
+      ...definition,
+    },
     { taskStore, push: { egress: { allowLoopback: true } } },
   );
   cleanups.push(() => agent.close());
@@ -274,9 +281,8 @@ describe.skipIf(!hasPostgres)('a replica whose lease ends', () => {
     };
     const taking = other.taskStore.takeOver?.();
     await begun.promise;
-    await waitUntilTrue(
-      async () => (await count(`select 1 from pg_stat_activity where state = 'idle in transaction'`)) > 0,
-    );
+    const taken = `select 1 from pg_stat_activity where state = 'idle in transaction' and query like '%orphans as%'`;
+    await waitUntilTrue(async () => (await count(taken)) > 0);
     let isRenewed = false;
     slow.pool.after = (text) => {
       if (text.includes('set expires_at')) isRenewed = true;
