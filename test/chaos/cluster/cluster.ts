@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { Pool } from 'pg';
 import { postgresTaskStore } from '../../../src/store/postgres.ts';
 import { findFreePort } from '../../support/http/free-port.ts';
-import { startTcpRelay, type TcpRelay } from '../../support/http/tcp-relay.ts';
 import { hasPgBouncer, PgBouncer } from '../../support/store/pgbouncer.ts';
 import { PostgresServer } from '../../support/store/postgres-server.ts';
 import type { AgentRun, FinalState } from '../history/history.ts';
+import { type Relay, Relays } from './relays.ts';
 import { ReplicaProcess } from './replica-process.ts';
 import { countUnfinished, installAudit, readLogs } from './store-audit.ts';
 
@@ -24,10 +24,10 @@ const avoidedShare = 0.8;
 export class Cluster {
   readonly lease = lease;
   readonly replicas: ReplicaProcess[] = [];
-  readonly relays: TcpRelay[] = [];
   readonly #folder = mkdtempSync(join(tmpdir(), 'dragoman-chaos-'));
   readonly #runsFile = join(this.#folder, 'runs.jsonl');
   #postgres!: PostgresServer;
+  #relays!: Relays;
   #bouncer: PgBouncer | undefined;
   #pool!: Pool;
 
@@ -46,10 +46,10 @@ export class Cluster {
     await taskStore[Symbol.asyncDispose]();
     await installAudit(this.#pool);
     if (hasPgBouncer) this.#bouncer = await PgBouncer.start(this.#postgres.port);
-    for (const index of [0, 1, 2]) {
+    const { port: direct } = this.#postgres;
+    this.#relays = await Relays.start([direct, direct, this.#bouncer?.port ?? direct]);
+    for (const [index, relay] of this.relays.entries()) {
       const isPooled = index === 2 && this.#bouncer !== undefined;
-      const relay = await startTcpRelay(isPooled ? (this.#bouncer?.port ?? 0) : this.#postgres.port);
-      this.relays.push(relay);
       const databaseUrl = `postgres://test@127.0.0.1:${relay.port}/postgres`;
       const port = await findFreePort();
       const settings = {
@@ -64,6 +64,10 @@ export class Cluster {
       this.replicas.push(new ReplicaProcess(settings));
     }
     await Promise.all(this.replicas.map((each) => each.start()));
+  }
+
+  get relays(): readonly Relay[] {
+    return this.#relays.all;
   }
 
   get bouncer(): PgBouncer | undefined {
@@ -107,7 +111,7 @@ export class Cluster {
     for (const replica of this.replicas) replica.resume();
     await Promise.all(this.replicas.map((each) => each.kill('SIGKILL')));
     await this.#pool.end();
-    for (const relay of this.relays) await relay.remove();
+    await this.#relays.stop();
     await this.#bouncer?.remove();
     await this.#postgres.remove();
     rmSync(this.#folder, { recursive: true, force: true });
