@@ -137,6 +137,23 @@ export function describeReplicaDeliveries(name: string, storage: DeliveryStorage
       expect(numbersOf('p')).toEqual(all);
     });
 
+    it('deliver each event once although a replica closes during a delivery', async () => {
+      const { runner, replicas, id, go } = await startTask(1);
+      const closing = replicas[1]?.agent;
+      await closing?.createPushConfig({ taskId: id, id: 'p', url: `${hook.url}/p` });
+      await hook.waitUntil(() => hook.accepted.length === 1);
+      const answer = createDeferred();
+      hook.hold = answer.promise;
+      go();
+      await hook.waitUntil(() => hook.received.length === 2);
+      const closed = closing?.close();
+      expect(await runner.taskStore.takeOverDeliveries?.()).toEqual([]);
+      answer.resolve();
+      await closed;
+      await untilDelivered(runner);
+      expect(numbersOf('p')).toEqual(all);
+    });
+
     it('take over the webhooks of a finished task', async () => {
       const { runner, id, go } = await startTask(1);
       hook.behavior = () => (hook.received.length === 1 ? 'hang' : 200);
