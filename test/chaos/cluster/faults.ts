@@ -74,10 +74,11 @@ export async function causeFaults(
   { random, faults, progress, onFault }: FaultOptions,
 ): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
+  const errors: unknown[] = [];
   let started = 0;
   const run = async (lane: FaultLane, check: () => void): Promise<void> => {
     let round: string[] = [];
-    while (started < faults) {
+    while (started < faults && errors.length === 0) {
       const due = started++ / faults;
       for (let share = progress(); share === undefined || share < due; share = progress()) {
         if (share === undefined) return;
@@ -96,9 +97,12 @@ export async function causeFaults(
     }
   };
   const checkReplicas = (): void => cluster.replicas.forEach((each) => each.checkAlive());
-  await Promise.all([
+  const lanes = [
     run(processFaults, checkReplicas),
     run({ ...databaseFaults, ...(cluster.bouncer && poolerFaults) }, () => {}),
-  ]);
+  ];
+  // A fault ends before the cluster is stopped.
+  await Promise.all(lanes.map((lane) => lane.catch((error: unknown) => errors.push(error))));
+  if (errors.length > 0) throw errors[0];
   return counts;
 }

@@ -60,7 +60,8 @@ export class ReplicaProcess {
       );
       const isReady = await Promise.race([
         once(child.stdout, 'data').then(() => true),
-        once(child, 'exit').then(() => false),
+        // Unlike `exit`, this event comes after the last output.
+        once(child, 'close').then(() => false),
       ]);
       if (isReady) return;
       if (!/UNAVAILABLE|not available/.test(this.#output))
