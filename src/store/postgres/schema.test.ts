@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { expectTask, userRequest } from '../../../test/support/engine/conversation.ts';
+import { InterceptedPool } from '../../../test/support/store/intercepted-pool.ts';
 import { hasPostgres, usePostgres } from '../../../test/support/store/postgres-server.ts';
 import { defineAgent, type LocalAgent } from '../../engine/local-agent.ts';
 import { serve } from '../../server/node/serve.ts';
@@ -53,4 +54,32 @@ describe.skipIf(!hasPostgres)('a schema that two agents use', () => {
     const late = await startAgent('Weather', 'renamed');
     await expect(late.ready()).rejects.toThrow('belongs to the agent "News"');
   });
+});
+
+it.skipIf(!hasPostgres)('finds the holder of a task by the id of the task alone', async () => {
+  const pool = new InterceptedPool(server().url);
+  const taskStore = await postgresTaskStore({ pool, schema: 'holders', replica: 'one' });
+  cleanups.push(async () => {
+    await taskStore[Symbol.asyncDispose]();
+    await pool.end();
+  });
+  for (const owner of ['ann', 'bob'])
+    await taskStore.create(owner, { id: 'same', contextId: 'c', status: { state: 'submitted' } });
+  let statement = '';
+  pool.before = (text) => {
+    if (text.includes('is_alive')) statement = text;
+  };
+  const holders = (await taskStore.replica?.findHolders('same')) ?? [];
+  expect(holders.map(({ owner, replica }) => `${owner} ${replica}`).toSorted()).toEqual([
+    'ann one',
+    'bob one',
+  ]);
+  const client = await pool.connect();
+  await client.query({ text: 'set enable_seqscan = off', values: [] });
+  const { rows } = await client.query({ text: `explain ${statement.replace('$1', "'same'")}`, values: [] });
+  client.release(true);
+  // Not one lookup per owner, of whom there may be many.
+  expect(JSON.stringify(rows)).toMatch(
+    /tasks_by_id[^"]*"\},\{"QUERY PLAN":"\s+Index Cond: \(id_key = 'same'::text\)"/,
+  );
 });
