@@ -1,3 +1,4 @@
+import { Pool } from 'pg';
 import { afterEach, describe, expect, it } from 'vitest';
 import { expectTask, userRequest } from '../../../test/support/engine/conversation.ts';
 import { InterceptedPool } from '../../../test/support/store/intercepted-pool.ts';
@@ -82,4 +83,20 @@ it.skipIf(!hasPostgres)('finds the holder of a task by the id of the task alone'
   expect(JSON.stringify(rows)).toMatch(
     /tasks_by_id[^"]*"\},\{"QUERY PLAN":"\s+Index Cond: \(id_key = 'same'::text\)"/,
   );
+});
+
+it.skipIf(!hasPostgres)('upgrades the schema of an older version with its tasks', async () => {
+  const first = await postgresTaskStore({ url: server().url, schema: 'older' });
+  await first.create('ann', { id: 't', contextId: 'c', status: { state: 'submitted' } });
+  await first[Symbol.asyncDispose]();
+  const pool = new Pool({ connectionString: server().url });
+  cleanups.push(() => pool.end());
+  // As version 3 has left it.
+  await pool.query(`drop table older.agent; drop index older.tasks_by_id;
+    create unique index tasks_by_id on older.tasks (owner, id_key); update older.schema_version set version = 3`);
+  const second = await postgresTaskStore({ url: server().url, schema: 'older' });
+  cleanups.push(async () => second[Symbol.asyncDispose]());
+  expect((await second.open('ann', 't'))?.id).toBe('t');
+  const { rows } = await pool.query('select version from older.schema_version');
+  expect(rows).toEqual([{ version: 4 }]);
 });
