@@ -11,7 +11,7 @@ const stringMap = z.record(z.string(), z.string());
 
 const decodedContentSchema = z.looseObject({
   version: z.enum(['0.1', '0.2', '0.3', '1.0']).optional(),
-  transport: z.enum(['JSONRPC', 'HTTP+JSON', 'mesh']).optional(),
+  transport: z.enum(['JSONRPC', 'HTTP+JSON', 'GRPC', 'mesh']).optional(),
   operation: z.string().optional(),
   taskId: z.string().optional(),
   contextId: z.string().optional(),

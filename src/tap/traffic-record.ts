@@ -11,7 +11,7 @@ import type { TaskState } from '../protocol/task.ts';
 export type TrafficRecordKind = 'request' | 'response' | 'frame' | 'end' | 'message' | 'loss';
 
 /** Transport of a traffic record. */
-export type TrafficTransport = 'JSONRPC' | 'HTTP+JSON' | 'mesh';
+export type TrafficTransport = 'JSONRPC' | 'HTTP+JSON' | 'GRPC' | 'mesh';
 
 /** HTTP message without its body. Credentials are redacted. */
 export interface HttpMessageInfo {

@@ -9,6 +9,7 @@ import type { ByteReservation } from '../limits/byte-budget.ts';
 import type { GrpcAgents, GrpcAgentTarget } from './grpc-agents.ts';
 import type { ServerCall } from './server-call.ts';
 import { handleGrpc } from './handle-grpc.ts';
+import { type GrpcCallObserver, observeCall } from './observe-call.ts';
 import { readMessage, readTenant } from './read-message.ts';
 
 /** A call of an agent: reads the message, performs the operation, and sends results or events. */
@@ -23,6 +24,7 @@ export class GrpcExchange implements TextSink {
   #caller: HttpServerRequest;
   #reservation: ByteReservation | undefined = undefined;
   #events: SseStream | undefined = undefined;
+  #observer: GrpcCallObserver | undefined = undefined;
   #onSent: (() => void) | undefined = undefined;
 
   constructor(
@@ -60,8 +62,9 @@ export class GrpcExchange implements TextSink {
       if (this.#call.isOver) return;
       request.body = frameText(message);
       const target = this.#findAgent(method.method, message);
+      this.#observer = observeCall(this.#handler.onTraffic, authenticated, method);
       const response = await handleGrpc(this.#handler.context, authenticated, method, message, target);
-      this.#respond(await this.#withExtensions(response));
+      this.#respond(await this.#withExtensions(this.#observer?.responded(response) ?? response));
     } catch (thrown) {
       this.#fail(A2AError.from(thrown));
     }
@@ -126,6 +129,7 @@ export class GrpcExchange implements TextSink {
   #fail(error: A2AError): void {
     const { request } = this.#call;
     this.#startTelemetry();
+    this.#observer?.failed(error);
     this.#handler.context.report(error, this.#caller);
     request.telemetry?.end(errorTable[error.reason].http);
     this.#call.fail(error);

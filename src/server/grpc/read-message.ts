@@ -69,11 +69,15 @@ function readOnlyMessage(
       }
     };
     stream.on('data', onData);
+    let isSettled = false;
     stream.once('end', () => {
+      isSettled = true;
       if (reader.isComplete) resolve(message);
       else reject(invalid('the message is incomplete'));
     });
-    stream.once('close', () => reject(new A2AError('CANCELED')));
+    stream.once('close', () => {
+      if (!isSettled) reject(new A2AError('CANCELED'));
+    });
   });
 }
 

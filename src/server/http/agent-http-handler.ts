@@ -174,6 +174,11 @@ export class AgentHttpHandler {
       : authenticators.authenticate(request);
   }
 
+  /** Observer of requests and responses, if there is one. */
+  get onTraffic(): ServerOptions['onTraffic'] {
+    return this.#options.onTraffic;
+  }
+
   /** Must be called when a stream has ended. May be called twice. */
   streamEnded(stream: SseStream): void {
     this.context.streamEnded(stream);

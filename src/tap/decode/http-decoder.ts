@@ -14,6 +14,7 @@ import type { DecodedContent } from '../traffic-record.ts';
 import { findTaskReference, nonEmptyLosses, notReadable } from './task-reference.ts';
 import {
   type IdentifiedOperation,
+  identifyGrpcOperation,
   identifyRestOperation,
   identifyRpcOperation,
   isCardPath,
@@ -60,6 +61,7 @@ export class HttpExchangeDecoder {
     if (Array.isArray(body)) return { transport: 'JSONRPC', summary: `batch of ${body.length}` };
     const version = this.#versionText();
     this.#operation =
+      identifyGrpcOperation(this.#path, body) ??
       identifyRpcOperation(body, parseVersionText(version), this.#path) ??
       identifyRestOperation({ method, url, version }, body);
     const identified = this.#operation;

@@ -1,5 +1,6 @@
 import { dialectForMethod, dialectForVersion, parseVersionHeader } from '../../dialects/negotiation.ts';
 import type { Dialect } from '../../dialects/dialect.ts';
+import { findGrpcMethod } from '../../dialects/protobuf/grpc-service.ts';
 import { v0_3_rest } from '../../dialects/v0_3_rest/index.ts';
 import { v1_0 } from '../../dialects/v1_0/index.ts';
 import type { Operation } from '../../protocol/agent.ts';
@@ -57,6 +58,22 @@ export function identifyRpcOperation(
   } catch {
     return undefined;
   }
+}
+
+/** Identifies the method of a gRPC call below any base path; its message is observed as ProtoJSON. */
+export function identifyGrpcOperation(path: string, body: unknown): IdentifiedOperation | undefined {
+  // The last two segments: service and method.
+  const start = path.lastIndexOf('/', path.lastIndexOf('/') - 1);
+  const found = findGrpcMethod(path.slice(Math.max(0, start)));
+  if (!found) return undefined;
+  const { dialect } = found.service;
+  return {
+    dialect,
+    version: dialect.version,
+    transport: 'GRPC',
+    operation: found.method.operation,
+    params: body ?? {},
+  };
 }
 
 /** 0.2 uses the dialect of 0.3. */

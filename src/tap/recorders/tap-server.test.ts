@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { summarizeRecords, recordsIn, waitForRecord } from '../../../test/support/tap/traffic-log.ts';
+import { collectStream } from '../../../test/support/collect-stream.ts';
 import { sampleAgent } from '../../../test/interop/sample-agent.ts';
 import { httpGet, httpOpen, httpPost } from '../../../test/support/http/http-calls.ts';
+import { connect } from '../../client/connect.ts';
 import { bearerAuth } from '../../server/auth/schemes/bearer.ts';
 import { toFetchHandler } from '../../server/fetch.ts';
 import { serve } from '../../server/node/serve.ts';
@@ -49,6 +51,26 @@ describe('tapServer', () => {
     });
     expect(records[4]?.text).toMatch(/^id: \d+\ndata: \{"task":/);
     expect(records.at(-1)).toMatchObject({ kind: 'end', text: 'The stream ended' });
+    expect(records.flatMap(({ decoded }) => decoded?.findings ?? [])).toEqual([]);
+  });
+
+  it('records calls of gRPC as ProtoJSON, with their translation', async () => {
+    await using server = await running();
+    const { log, url } = server;
+    const client = connect(url, { transports: ['GRPC'] });
+    expect(await client.send('hello')).toMatchObject({ status: { state: 'completed' } });
+    await collectStream(client.stream('stream'));
+    await expect(client.getTask({ id: 'none' })).rejects.toThrow(/not found/i);
+    await client.close();
+    const records = recordsIn(log).filter(({ decoded }) => decoded?.transport === 'GRPC');
+    const summaries = summarizeRecords(records);
+    expect(summaries.slice(0, 2)).toEqual([
+      expect.stringMatching(/^request .+ → Sample 1\.0 GRPC send: hello$/),
+      expect.stringMatching(/^response Sample → .+ 1\.0 GRPC task completed: hello$/),
+    ]);
+    expect(JSON.parse(records[0]?.text ?? '')).toMatchObject({ message: { parts: [{ text: 'hello' }] } });
+    expect(records.filter(({ kind }) => kind === 'frame').length).toBeGreaterThan(3);
+    expect(summaries.at(-1)).toMatch(/GRPC .*not found/i);
     expect(records.flatMap(({ decoded }) => decoded?.findings ?? [])).toEqual([]);
   });
 

@@ -93,7 +93,7 @@ export class TrafficPrinter {
   }
 }
 
-const transportLabels = { JSONRPC: 'RPC', 'HTTP+JSON': 'REST', mesh: 'mesh' } as const;
+const transportLabels = { JSONRPC: 'RPC', 'HTTP+JSON': 'REST', GRPC: 'gRPC', mesh: 'mesh' } as const;
 
 function formatBadge({ version, transport }: Partial<DecodedContent> = {}): string {
   return [version, transport && transportLabels[transport]].filter(Boolean).join(' ');
