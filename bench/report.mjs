@@ -56,6 +56,7 @@ export function table(results) {
   if (of('growth')) more.push(...growth(of('growth').rows));
   if (of('list')) more.push(...list(of('list').rows));
   if (of('memory')) more.push(...memory(of('memory').rows));
+  if (of('grpc')) more.push(...grpc(of('grpc').rows));
   if (of('client')) more.push(...client(of('client').client));
   if (of('bridge')) more.push(...bridge(of('bridge').rows));
   if (of('startup')) more.push(...startup(of('startup').rows));
@@ -216,4 +217,22 @@ function gateway(rows) {
     `| the same, × a direct call in the same process | ${one(({ trips }) => trips.direct.cpuUsPerTrip / trips.mesh.cpuUsPerTrip)} |`,
     `| a file of 100 MB through the gateway, additional memory in MB | ${one(({ file }) => mb(file.extra))} |`,
   ];
+}
+
+/** Ratios of gRPC: calls by the processor time of the server, memory of streams. */
+function grpc(rows) {
+  const figures = [
+    ['`send`', (row) => 1 / row.send.cpuMicros],
+    ['`stream100`', (row) => 1 / row.stream100.cpuMicros],
+    ['fan-out to 200', (row) => 1 / row.fanout.cpuMicros],
+    ['memory of an idle stream', (row) => row.idleBytes],
+  ];
+  const of = (target, number) => rows.find((row) => row.target === target && row.round === number);
+  const numbers = [...new Set(rows.map((row) => row.round))];
+  return figures.flatMap(([name, figure]) =>
+    ['official', 'bare'].map((target) => {
+      const values = numbers.map((number) => figure(of('dragoman', number)) / figure(of(target, number)));
+      return `| gRPC, ${name}: ours × ${target === 'official' ? 'official SDK' : 'bare grpc-js'} | ${spread(values)} |`;
+    }),
+  );
 }

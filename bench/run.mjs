@@ -62,6 +62,12 @@ const others = {
       seconds: +values.seconds,
       warmup: +values.warmup,
     }),
+  grpc: async () =>
+    (await import('./grpc.mjs')).grpc({
+      rounds: +values.rounds,
+      seconds: +values.seconds,
+      warmup: +values.warmup,
+    }),
   gateway: () => gateway({ rounds: +values.rounds, seconds: +values.seconds, warmup: +values.warmup }),
 };
 const known = [...Object.keys(groups), ...Object.keys(others)];

@@ -1,4 +1,4 @@
-// Echo agent on the official @a2a-js/sdk (express), JSON-RPC + REST, 1.0 + 0.3.
+// Echo agent on the official @a2a-js/sdk (express), JSON-RPC + REST, 1.0 + 0.3. GRPC=1 serves gRPC instead.
 import express from 'express';
 import { TaskState } from 'sdk-1.3';
 import { DefaultRequestHandler, InMemoryTaskStore, AgentEvent } from 'sdk-1.3/server';
@@ -10,6 +10,13 @@ const legacy = process.env.LEGACY !== '0';
 const card = baseCard(port);
 if (legacy)
   card.supportedInterfaces.push(...card.supportedInterfaces.map((i) => ({ ...i, protocolVersion: '0.3' })));
+if (process.env.GRPC)
+  card.supportedInterfaces.push({
+    url: `127.0.0.1:${port}`,
+    protocolBinding: 'GRPC',
+    protocolVersion: '1.0',
+    tenant: '',
+  });
 const st = (state) => ({ state, timestamp: new Date().toISOString(), message: undefined });
 
 class Echo {
@@ -83,11 +90,26 @@ if (process.env.STORE) store = await (await import('./official-db.mjs')).open(pr
 const requestHandler = new DefaultRequestHandler(card, store, new Echo());
 const userBuilder = UserBuilder.noAuthentication;
 const legacyCompat = { enabled: legacy };
-const app = express();
-app.use(
-  '/.well-known/agent-card.json',
-  agentCardHandler({ agentCardProvider: requestHandler, legacyCompat }),
-);
-app.use('/a2a/jsonrpc', jsonRpcHandler({ requestHandler, userBuilder, legacyCompat }));
-app.use('/a2a/rest', restHandler({ requestHandler, userBuilder, legacyCompat }));
-app.listen(port, '127.0.0.1');
+if (process.env.GRPC) await serveGrpc();
+else serveHttp();
+
+function serveHttp() {
+  const app = express();
+  app.use(
+    '/.well-known/agent-card.json',
+    agentCardHandler({ agentCardProvider: requestHandler, legacyCompat }),
+  );
+  app.use('/a2a/jsonrpc', jsonRpcHandler({ requestHandler, userBuilder, legacyCompat }));
+  app.use('/a2a/rest', restHandler({ requestHandler, userBuilder, legacyCompat }));
+  app.listen(port, '127.0.0.1');
+}
+
+async function serveGrpc() {
+  const { Server, ServerCredentials } = await import('@grpc/grpc-js');
+  const { A2AService, grpcService } = await import('sdk-1.3/server/grpc');
+  const server = new Server();
+  server.addService(A2AService, grpcService({ requestHandler, userBuilder }));
+  server.bindAsync(`127.0.0.1:${port}`, ServerCredentials.createInsecure(), (error) => {
+    if (error) throw error;
+  });
+}
