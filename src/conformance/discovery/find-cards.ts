@@ -73,9 +73,8 @@ export async function findCards(
 
 /** Removes duplicates: an agent often serves the same card to clients of all versions. */
 function deduplicate(found: readonly FoundCard[]): FoundCard[] {
-  return [
-    ...new Map(found.toReversed().map((each) => [JSON.stringify(each.card), each])).values(),
-  ].toReversed();
+  const texts = found.map(({ card }) => JSON.stringify(card));
+  return found.filter((_each, index) => texts.indexOf(texts[index] ?? '') === index);
 }
 
 /** Detects the version of an agent from the responses at the URL of its card. */
