@@ -346,6 +346,26 @@ describe('calls of gRPC', () => {
   });
 });
 
+it('sends fewer pings after a complaint of the server', async () => {
+  const clock = new ManualClock();
+  const peer = await startPeer((stream) => {
+    stream.respond(contentType);
+    stream.write(event('WORKING'));
+  });
+  const agent = connectTo(peer, { clock, timeouts: { idle: 5_000 } });
+  const iterator = agent.stream('x')[Symbol.asyncIterator]();
+  await iterator.next();
+  const next = iterator.next().catch(() => undefined);
+  const resumed = clock.waitForDelay((delay) => delay === 0);
+  const slower = clock.waitForDelay((delay) => delay === 10_000);
+  peer.sessions[0]?.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM, 1, Buffer.from('too_many_pings'));
+  await resumed;
+  clock.advance(0);
+  await slower;
+  await agent.close();
+  await next;
+});
+
 /** A clock whose timers for retries fire at once. */
 function instantClock(): ManualClock {
   return new (class extends ManualClock {

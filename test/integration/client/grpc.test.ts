@@ -240,6 +240,20 @@ describe('choice of gRPC', () => {
     });
   });
 
+  it('connects to checked addresses only, whatever a name of the card resolves to', async () => {
+    const { port } = await start({ allowedHosts: ['agents.example.com'] });
+    const { url } = await serveCard(grpcCard(`agents.example.com:${port}`));
+    const resolve = async () => ['127.0.0.1'];
+    await expect(connectTo(url, { egress: { resolve } }).send('x')).rejects.toMatchObject({
+      reason: 'PERMISSION_DENIED',
+      message: expect.stringMatching(/^Access to agents\.example\.com:\d+ denied/),
+    });
+    const allowed = connectTo(url, {
+      egress: { resolve, allow: [`agents.example.com:${port}`, '127.0.0.1'] },
+    });
+    expect(await allowed.send('hello')).toMatchObject({ status: { state: 'completed' } });
+  });
+
   /** Serves a card at a URL. */
   async function serveCard(card: object): Promise<{ url: string }> {
     const server = createServer((_request, response) => {
