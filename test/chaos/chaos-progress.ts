@@ -1,7 +1,7 @@
 /** Milliseconds between two lines about the progress. */
 const printInterval = 5_000;
 
-/** Milliseconds without a finished task or fault after which a test is given up. */
+/** Milliseconds without a finished task, fault or delivery after which a test is given up. */
 const maxSilence = 60_000;
 
 /** What a chaos test has to do, and what of it is done. */
@@ -40,13 +40,18 @@ export class ChaosProgress {
 
   readonly finishTask = (): void => {
     this.#finishedTasks++;
-    this.#changedAt = performance.now();
+    this.note();
   };
 
   readonly endFault = (): void => {
     this.#endedFaults++;
-    this.#changedAt = performance.now();
+    this.note();
   };
+
+  /** Notes that something has happened. */
+  note(): void {
+    this.#changedAt = performance.now();
+  }
 
   stop(): void {
     clearInterval(this.#timer);

@@ -87,7 +87,12 @@ export async function runChaos({ seed, tasks, faults, concurrency }: ChaosOption
     });
     await Promise.all(workers);
     if (failures.length > 0 && !progress.stalled.aborted) throw failures[0];
-    while (!(await cluster.isIdle()) && !progress.stalled.aborted) await delay(50);
+    for (let left = await cluster.countUnfinished(); left > 0 && !progress.stalled.aborted; ) {
+      await delay(50);
+      const previous = left;
+      left = await cluster.countUnfinished();
+      if (left < previous) progress.note();
+    }
     const final = await cluster.readFinalState();
     for (const { id, path } of webhook.accepted) {
       const [taskId = '', , sequence] = id.split(':');

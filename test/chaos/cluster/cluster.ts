@@ -96,10 +96,10 @@ export class Cluster {
     }
   }
 
-  /** Returns true if all tasks have ended and all notifications are delivered. */
-  async isIdle(): Promise<boolean> {
+  /** Returns the number of tasks that have not ended and of webhooks that have not received everything. */
+  async countUnfinished(): Promise<number> {
     const { tasks, deliveries } = await countUnfinished(this.#pool);
-    return tasks + deliveries === 0;
+    return tasks + deliveries;
   }
 
   async readFinalState(): Promise<FinalState> {
