@@ -93,7 +93,7 @@ export class GrpcExchange implements TextSink {
     const { telemetry } = this.#handler.context;
     const { request } = this.#call;
     if (!telemetry || request.telemetry) return;
-    request.telemetry = telemetry.start(request);
+    request.telemetry = telemetry.start(this.#caller);
     request.telemetry.transport = 'GRPC';
   }
 

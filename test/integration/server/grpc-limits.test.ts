@@ -167,6 +167,56 @@ describe('gRPC limits', () => {
     expect(messagesOf(answer, messages0_3.SendMessageResponse)).toHaveLength(1);
   });
 
+  it('counts and logs calls like requests, also rejected ones', async () => {
+    const entries: { fields?: { [name: string]: unknown } }[] = [];
+    const { session, server } = await start({
+      metrics: true,
+      log: (entry) => entries.push(entry),
+      auth: { authenticators: [bearerAuth({ tokens: { secret: 'tom' } })] },
+    });
+    await call(session, 'SendMessage', send('x'), { authorization: 'Bearer secret' });
+    await call(session, 'SendMessage', send('x'));
+    await call(session, 'SendMessage', frame(Buffer.from([0xff])), { authorization: 'Bearer secret' });
+    const text = await (await fetch(`${server.url}/metrics`)).text();
+    expect(text).toMatch(/operation="send",version="1\.0",transport="GRPC",outcome="OK"\} 1/);
+    expect(text).toMatch(/transport="GRPC",outcome="UNAUTHENTICATED"\} 1/);
+    expect(text).toMatch(/transport="GRPC",outcome="INVALID_REQUEST"\} 1/);
+    expect(
+      entries.filter(({ fields }) => fields?.transport === 'GRPC').map(({ fields }) => fields),
+    ).toMatchObject([
+      { operation: 'send', outcome: 'OK', status: 200, client: 'tom' },
+      { outcome: 'UNAUTHENTICATED', status: 401 },
+      { outcome: 'INVALID_REQUEST', status: 400, client: 'tom' },
+    ]);
+  });
+
+  it('isolates the tasks of principals and tenants', async () => {
+    const { session } = await start({
+      auth: { authenticators: [bearerAuth({ tokens: { first: 'tom', second: 'ann' } })] },
+    });
+    const tom = { authorization: 'Bearer first' };
+    const body = (tenant: string) =>
+      frame(
+        encodeMessage(messages1_0.SendMessageRequest, {
+          tenant,
+          message: { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text: 'x' }] },
+        }),
+      );
+    const { id } = messagesOf(await call(session, 'SendMessage', body('red'), tom))[0].task;
+    const get = async (tenant: string, metadata: { [name: string]: string }) =>
+      errorOf(
+        await call(
+          session,
+          'GetTask',
+          frame(encodeMessage(messages1_0.GetTaskRequest, { tenant, id })),
+          metadata,
+        ),
+      )?.reason;
+    expect(await get('red', tom)).toBeUndefined();
+    expect(await get('blue', tom)).toBe('TASK_NOT_FOUND');
+    expect(await get('red', { authorization: 'Bearer second' })).toBe('TASK_NOT_FOUND');
+  });
+
   it('names the activated extensions in the metadata of the response', async () => {
     const { session } = await start();
     const metadata = { 'a2a-extensions': 'urn:known, urn:other' };
