@@ -101,7 +101,7 @@ describe('buildReport', () => {
       agentUrl: 'https://agent.example',
       agentVersion: '1.2.3',
       testDate: '2026-01-02T03:04:05.678Z',
-      summary: { total: 7, passed: 3, failed: 1, skipped: 3 },
+      summary: { total: 7, passed: 2, warned: 1, failed: 1, skipped: 3 },
       conformanceLevel: 'minimal',
     });
     expect(Object.keys(report.categories)).toEqual([
@@ -114,7 +114,7 @@ describe('buildReport', () => {
     expect(report.categories.errorHandling[0]).toMatchObject({
       test: 'validation.role',
       category: 'error-handling',
-      status: 'pass',
+      status: 'warn',
       verdict: 'warn',
       duration_ms: 12,
     });

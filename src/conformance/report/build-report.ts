@@ -21,10 +21,11 @@ import { type TranscriptEntry, toTranscriptEntry } from './transcript.ts';
 export interface ConformanceResult {
   readonly test: string;
   readonly category: ReportCategory;
-  readonly status: 'pass' | 'fail' | 'skip';
+  /** Other tools have no `warn`, which is a violated SHOULD. */
+  readonly status: 'pass' | 'warn' | 'fail' | 'skip';
   readonly message?: string;
   readonly duration_ms?: number;
-  /** Finer than the status: a violated SHOULD has the status `pass` and the verdict `warn`. */
+  /** Finer than the status: why a rule was skipped. */
   readonly verdict: RuleVerdict;
   readonly level: RequirementLevel;
   readonly section: string;
@@ -59,7 +60,7 @@ export interface ConformanceReport {
     readonly passed: number;
     readonly failed: number;
     readonly skipped: number;
-    /** Included in `passed`. */
+    /** Violations of a SHOULD. */
     readonly warned: number;
     /** Included in `skipped`. */
     readonly inconclusive: number;
@@ -123,7 +124,7 @@ const categoryKeys: { readonly [category in ReportCategory]: keyof ConformanceRe
 
 const statuses: { readonly [verdict in RuleVerdict]: ConformanceResult['status'] } = {
   pass: 'pass',
-  warn: 'pass',
+  warn: 'warn',
   fail: 'fail',
   'not-applicable': 'skip',
   inconclusive: 'skip',

@@ -22,7 +22,7 @@ export function compareReports(before: ConformanceReport, after: ConformanceRepo
   ): ConformanceResult[] => pairs.filter(({ now, was }) => isSelected(now, was)).map(({ now }) => now);
   return {
     regressions: select((now, was) => severity(now) > severity(was)),
-    fixed: select((now, was) => now.status === 'pass' && severity(now) < severity(was)),
+    fixed: select((now, was) => now.status !== 'skip' && severity(now) < severity(was)),
     unchanged: select((now, was) => severity(now) > 0 && severity(now) <= severity(was)),
     nowInconclusive: select(
       (now, was) => now.status === 'skip' && was !== undefined && was.status !== 'skip',
