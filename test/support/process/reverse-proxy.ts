@@ -10,6 +10,8 @@ import { findSystemProgram } from './system-program.ts';
 /** A reverse proxy with a file of `deploy/`. */
 export interface ReverseProxy {
   readonly url: string;
+  /** Address for clients of gRPC. */
+  readonly grpcUrl: string;
   stop(): Promise<void>;
 }
 
@@ -17,8 +19,9 @@ const readDeployFile = (name: string): string => readFileSync(join(repositoryRoo
 
 /** Replaces text that must occur. */
 function replaced(text: string, pattern: RegExp, replacement: string): string {
-  if (!pattern.test(text)) throw new Error(`The file has no ${pattern}`);
-  return text.replace(pattern, replacement);
+  const result = text.replace(pattern, replacement);
+  if (result === text) throw new Error(`The file has no ${pattern}`);
+  return result;
 }
 
 /** Starts nginx with `deploy/nginx.conf`, in front of servers on these ports. */
@@ -28,8 +31,10 @@ async function startNginx(program: string, ports: readonly number[]): Promise<Re
   chmodSync(folder, 0o755);
   const port = await findFreePort();
   const servers = ports.map((each) => `server 127.0.0.1:${each} max_fails=1 fail_timeout=5s;`).join(' ');
-  let text = replaced(readDeployFile('nginx.conf'), /server agent:4000 [^;]*;/, servers);
+  let text = replaced(readDeployFile('nginx.conf'), /server agent:4000 [^;]*;/g, servers);
   text = replaced(text, /listen 8080;/, `listen 127.0.0.1:${port};`);
+  const grpcPort = await findFreePort();
+  text = replaced(text, /listen 8081 http2;/, `listen 127.0.0.1:${grpcPort} http2;`);
   const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (each) => `${each}_temp_path ${folder}/${each};`,
   );
@@ -38,7 +43,8 @@ async function startNginx(program: string, ports: readonly number[]): Promise<Re
     join(folder, 'nginx.conf'),
     `daemon off;\npid ${folder}/nginx.pid;\nerror_log ${folder}/error.log;\n${text}`,
   );
-  return waitUntilReady(spawn(program, ['-p', folder, '-c', join(folder, 'nginx.conf')]), port, folder);
+  const child = spawn(program, ['-p', folder, '-c', join(folder, 'nginx.conf')]);
+  return waitUntilReady(child, port, folder, grpcPort);
 }
 
 const haproxy = findSystemProgram('haproxy');
@@ -52,12 +58,17 @@ export async function startHaproxy(ports: readonly number[], program = haproxy):
   const port = await findFreePort();
   let text = replaced(readDeployFile('haproxy.cfg'), /bind :8080/, `bind 127.0.0.1:${port}`);
   for (const [i, each] of ports.entries())
-    text = replaced(text, new RegExp(`127\\.0\\.0\\.1:400${i + 1}`), `127.0.0.1:${each}`);
+    text = replaced(text, new RegExp(`127\\.0\\.0\\.1:400${i + 1}`, 'g'), `127.0.0.1:${each}`);
   writeFileSync(join(folder, 'haproxy.cfg'), text);
   return waitUntilReady(spawn(program ?? '', ['-db', '-f', join(folder, 'haproxy.cfg')]), port, folder);
 }
 
-async function waitUntilReady(child: ChildProcess, port: number, folder: string): Promise<ReverseProxy> {
+async function waitUntilReady(
+  child: ChildProcess,
+  port: number,
+  folder: string,
+  grpcPort = port,
+): Promise<ReverseProxy> {
   const url = `http://127.0.0.1:${port}`;
   let log = '';
   child.stderr?.on('data', (chunk: Buffer) => (log += chunk.toString()));
@@ -66,6 +77,7 @@ async function waitUntilReady(child: ChildProcess, port: number, folder: string)
     if (child.exitCode !== null) throw new Error(`The proxy exited with ${child.exitCode}: ${log}`);
   return {
     url,
+    grpcUrl: `grpc://127.0.0.1:${grpcPort}`,
     async stop() {
       child.kill();
       await ended;
