@@ -57,6 +57,7 @@ function normalize(text: string): string {
   const names = new Map<string, string>();
   return text
     .replaceAll(agent.url, 'http://agent')
+    .replaceAll(new URL(agent.url).host, 'agent')
     .replaceAll(scripted.url, 'http://scripted')
     .replaceAll(user.home, '~')
     .replaceAll(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, (id) => {

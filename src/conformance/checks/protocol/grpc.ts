@@ -55,10 +55,16 @@ async function expectRejectedBytes(
   );
 }
 
-/** The field with the id of a task: number 2 in 1.0; in 0.3 number 1, with a resource name. */
-function idField({ driver }: Probe, bytes: readonly number[]): Uint8Array {
-  const value = driver.version === '1.0' ? bytes : [...Buffer.from('tasks/'), ...bytes];
-  return Uint8Array.from([driver.version === '1.0' ? 0x12 : 0x0a, value.length, ...value]);
+/**
+ * The message of GetTask with these bytes as the id: field 2 in 1.0; in 0.3 field 1, with a resource name. A second value of a
+ * field replaces the first, and other fields of the request, such as the tenant, remain.
+ */
+function getTaskMessage(probe: Probe, bytes: readonly number[]): Uint8Array {
+  const is1_0 = probe.driver.version === '1.0';
+  const value = is1_0 ? bytes : [...Buffer.from('tasks/'), ...bytes];
+  const { body } = encode(probe, 'get', { id: 'x' });
+  const message = Buffer.from(body ?? '').subarray(prefixMessage(new Uint8Array()).length);
+  return Uint8Array.from([...message, is1_0 ? 0x12 : 0x0a, value.length, ...value]);
 }
 
 /** Returns calls that must fail, with the names of their errors. */
@@ -210,7 +216,7 @@ export const grpcChecks = defineChecks(shared, [
     sentence: 'The agent rejects bytes that are not a message, and continues to serve the connection.',
     remedy: 'Return INVALID_ARGUMENT, and keep the connection open.',
     async run(probe) {
-      const message = idField(probe, [0x61]);
+      const message = getTaskMessage(probe, [0x61]);
       const cases: readonly (readonly [Uint8Array, string])[] = [
         [prefixMessage(Uint8Array.from([0xff, 0xff, 0xff])), 'A message that is not protobuf'],
         [prefixMessage(message.subarray(0, 2)), 'A message with an incomplete field'],
@@ -230,7 +236,7 @@ export const grpcChecks = defineChecks(shared, [
     async run(probe) {
       await expectRejectedBytes(
         probe,
-        prefixMessage(idField(probe, [0xc3, 0x28])),
+        prefixMessage(getTaskMessage(probe, [0xc3, 0x28])),
         'A task id that is not valid UTF-8',
       );
     },
@@ -241,7 +247,7 @@ export const grpcChecks = defineChecks(shared, [
     sentence: 'The agent rejects a message with an unknown compression.',
     remedy: 'Return UNIMPLEMENTED, and list the supported encodings in grpc-accept-encoding.',
     async run(probe) {
-      const body = prefixMessage(idField(probe, [0x61]), 1);
+      const body = prefixMessage(getTaskMessage(probe, [0x61]), 1);
       const response = await getUnknownTask(probe, { body, headers: { 'grpc-encoding': 'x-unknown' } });
       const { grpcStatus = '' } = response.error ?? {};
       const isRejected = ['UNIMPLEMENTED', 'INTERNAL', 'INVALID_ARGUMENT'].includes(grpcStatus);

@@ -17,6 +17,7 @@ import type {
   DriverOperation,
 } from '../../drivers/protocol-driver.ts';
 import { asText, objectOf, objectsOf } from '../../drivers/normalized-views.ts';
+import type { JsonObject } from '../../../primitives/json.ts';
 import { stripTrailing } from '../../../primitives/text.ts';
 
 const withVersion = (version: string): RequestOverrides => ({ headers: { 'a2a-version': version } });
@@ -29,6 +30,13 @@ function hasTask1_0({ result }: DecodedResponse): boolean {
   const { task: wrapped } = objectOf(result);
   const task = objectOf(wrapped ?? result);
   return String(objectOf(task.status).state).startsWith('TASK_STATE_') && !('kind' in task);
+}
+
+/** Returns true if the card declares 0.3 for any transport. */
+function declares0_3({ supportedInterfaces }: JsonObject): boolean {
+  return objectsOf(supportedInterfaces).some(
+    ({ protocolVersion }) => parseVersionName(protocolVersion) === '0.3',
+  );
 }
 
 /** Returns the versions that the card declares for the URL of the driver, with their URLs. */
@@ -139,9 +147,13 @@ export const versionChecks = defineChecks({ category: 'interop', versions: ['1.0
     remedy: 'Return -32009 if 0.3 is not supported, else process the request as 0.3.',
     async run(probe) {
       const supports0_3 = declaredVersions(probe).has('0.3');
+      const { transport } = probe.driver;
       // The path of REST and of gRPC may distinguish both versions, so the responses do not tell.
-      if (supports0_3 && probe.driver.transport !== 'JSONRPC')
+      if (supports0_3 && transport !== 'JSONRPC')
         throw new NotApplicableError('The same URL serves 0.3, with other paths.');
+      // 0.3 names no tenant, so that a server of several agents may not list their methods of 0.3.
+      if (transport === 'GRPC' && declares0_3(probe.card))
+        throw new NotApplicableError('The agent supports 0.3, whose methods have other paths.');
       const { id } = await probe.completeTask();
       for (const [overrides, description] of [
         [withoutVersion, 'without A2A-Version'],
