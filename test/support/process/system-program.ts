@@ -12,18 +12,20 @@ export function findSystemProgram(program: string, systemPackage: string = progr
     [...(process.env['PATH'] ?? '').split(':'), ...systemFolders]
       .map((folder) => join(folder, program))
       .find((path) => existsSync(path));
-  const found = find();
-  if (found !== undefined) return found;
-  if (process.getuid?.() === 0 && existsSync(aptGet)) {
-    console.log(`installing ${systemPackage}`);
-    install(systemPackage);
-    if (find() === undefined) {
-      // A fresh machine has no list of packages, or an old one.
-      apt('update');
-      install(systemPackage);
-    }
-  }
-  return find();
+  return ensureSystemPackage(systemPackage, () => find() !== undefined) ? find() : undefined;
+}
+
+/** Returns true if a part of the system is present. As root on Debian, it installs the missing package first. */
+export function ensureSystemPackage(systemPackage: string, isPresent: () => boolean): boolean {
+  if (isPresent()) return true;
+  if (process.getuid?.() !== 0 || !existsSync(aptGet)) return false;
+  console.log(`installing ${systemPackage}`);
+  install(systemPackage);
+  if (isPresent()) return true;
+  // A fresh machine has no list of packages, or an old one.
+  apt('update');
+  install(systemPackage);
+  return isPresent();
 }
 
 const install = (systemPackage: string): void =>
