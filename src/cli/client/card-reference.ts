@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { isGrpcUrl, parseGrpcAddress } from '../../client/discovery/grpc-address.ts';
 import { asJsonObject, parseJsonOrUndefined } from '../../primitives/json.ts';
 import { isLocalHost } from '../../primitives/loopback.ts';
 import { ClientError } from './client-error.ts';
@@ -12,6 +13,7 @@ export type CardReference = { url: URL } | { file: string; card: object };
 export function parseCardReference(reference: string): CardReference {
   if (/^https?:\/\//i.test(reference)) return { url: parseUrl(reference, reference) };
   if (/^file:/i.test(reference)) return readCardFile(parseFileUrl(reference), reference);
+  if (isGrpcUrl(reference)) throw noCardOverGrpc(reference);
   if (reference.includes('://'))
     throw new UsageError(
       `Invalid agent card reference: ${reference}`,
@@ -22,6 +24,15 @@ export function parseCardReference(reference: string): CardReference {
     return readCardFile(reference, reference);
   const host = /^(\[[^\]]*\]|[^:/]*)/.exec(reference)?.[0] ?? '';
   return { url: parseUrl(`${isLocalHost(host.toLowerCase()) ? 'http' : 'https'}://${reference}`, reference) };
+}
+
+/** An address of gRPC works for `connect`, but commands show and check the card. */
+function noCardOverGrpc(reference: string): UsageError {
+  const url = parseGrpcAddress(reference)?.origin ?? 'http://localhost:4000';
+  return new UsageError(
+    `${reference} is an address of gRPC, which has no agent card`,
+    `Pass the URL of the agent and the transport, as in -a ${url} --transport GRPC.`,
+  );
 }
 
 function parseUrl(text: string, reference: string): URL {
