@@ -25,7 +25,7 @@ export async function grpc({ rounds, seconds, warmup }) {
   const rows = [];
   for (let round = 0; round < rounds; round++) {
     for (const target of Object.keys(targets)) {
-      const server = await start(target);
+      const server = await startTarget(target);
       try {
         const row = { round, target };
         row.send = await load(server, 'SendMessage', 'hello', 64, seconds, warmup);
@@ -35,7 +35,7 @@ export async function grpc({ rounds, seconds, warmup }) {
       } finally {
         server.child.kill('SIGKILL');
       }
-      const fresh = await start(target);
+      const fresh = await startTarget(target);
       try {
         rows.at(-1).idleBytes = await idle(fresh);
         console.error(`   ${JSON.stringify(rows.at(-1))}`);
@@ -47,7 +47,8 @@ export async function grpc({ rounds, seconds, warmup }) {
   return { rows };
 }
 
-async function start(target) {
+/** Starts a server on the first core. */
+export async function startTarget(target) {
   const [file, env] = targets[target];
   const own = port++;
   const child = spawn('taskset', ['-c', '0', 'node', file], {
@@ -67,7 +68,8 @@ async function start(target) {
   throw new Error(`${target} did not start`);
 }
 
-function open(url) {
+/** Opens a connection. */
+export function open(url) {
   return new Promise((resolve, reject) => {
     const session = connect(url, { settings: { initialWindowSize: 1 << 20 } });
     session.once('remoteSettings', () => {
@@ -136,7 +138,8 @@ async function idle({ url, pid }) {
   return bytes;
 }
 
-const request = (text) =>
+/** Returns the frame of a request to send a text. */
+export const request = (text) =>
   frame(
     encodeMessage(messages1_0.SendMessageRequest, {
       message: { messageId: `m-${process.pid}-${number++}`, role: 'ROLE_USER', parts: [{ text }] },
@@ -150,7 +153,8 @@ function frame(message) {
   return bytes;
 }
 
-function openCall(session, method, body) {
+/** Sends a call. */
+export function openCall(session, method, body) {
   const stream = session.request({
     ':method': 'POST',
     ':path': `/lf.a2a.v1.A2AService/${method}`,
@@ -163,7 +167,8 @@ function openCall(session, method, body) {
   return stream;
 }
 
-async function call(session, method, body) {
+/** Sends a call and waits for its end. */
+export async function call(session, method, body) {
   const stream = openCall(session, method, body);
   stream.resume();
   await ended(stream);

@@ -57,6 +57,7 @@ export function table(results) {
   if (of('list')) more.push(...list(of('list').rows));
   if (of('memory')) more.push(...memory(of('memory').rows));
   if (of('grpc')) more.push(...grpc(of('grpc').rows));
+  if (of('grpc-client')) more.push(...grpcClient(of('grpc-client').rows));
   if (of('client')) more.push(...client(of('client').client));
   if (of('bridge')) more.push(...bridge(of('bridge').rows));
   if (of('startup')) more.push(...startup(of('startup').rows));
@@ -233,6 +234,19 @@ function grpc(rows) {
     ['official', 'bare'].map((target) => {
       const values = numbers.map((number) => figure(of('dragoman', number)) / figure(of(target, number)));
       return `| gRPC, ${name}: ours × ${target === 'official' ? 'official SDK' : 'bare grpc-js'} | ${spread(values)} |`;
+    }),
+  );
+}
+
+/** Ratios of clients over gRPC, by their processor time. */
+function grpcClient(rows) {
+  const numbers = [...new Set(rows.map((row) => row.round))];
+  const of = (adapter, number) => rows.find((row) => row.adapter === adapter && row.round === number);
+  return ['send', 'stream100'].flatMap((scenario) =>
+    ['official', 'http2'].map((other) => {
+      const values = numbers.map((number) => of(other, number)[scenario] / of('dragoman', number)[scenario]);
+      const name = other === 'official' ? 'the official client' : 'bare node:http2';
+      return `| gRPC, our client, \`${scenario}\` × ${name} | ${spread(values)} |`;
     }),
   );
 }

@@ -4,13 +4,14 @@
 //   npm run bench -- send sqlite      some groups
 //   npm run bench -- --rounds 5       more rounds
 //   npm run bench -- --write          updates the table in docs/performance.md
-import { execFile, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs, promisify } from 'node:util';
+import { parseArgs } from 'node:util';
 import { showProgress } from '../scripts/test/progress.mjs';
 import { gateway } from './gateway.mjs';
+import { runClient } from './lib/run-client.mjs';
 import { clientRows, table } from './report.mjs';
 import { startup } from './startup.mjs';
 
@@ -51,24 +52,16 @@ const groups = {
   memory: { only: three, dialects: 'jsonrpc-1.0', scenario: 'list20000,idle10000,subs', rounds: '1' },
   fanout: { only: three, dialects: 'jsonrpc-1.0', scenario: 'fanout' },
 };
+const duration = { rounds: +values.rounds, seconds: +values.seconds, warmup: +values.warmup };
 /** Groups that are not a comparison of servers. */
 const others = {
   client: clients,
   bridge: async () => (await import('./bridge.mjs')).bridgeCost(),
   startup,
-  postgres: async () =>
-    (await import('./postgres.mjs')).postgres({
-      rounds: +values.rounds,
-      seconds: +values.seconds,
-      warmup: +values.warmup,
-    }),
-  grpc: async () =>
-    (await import('./grpc.mjs')).grpc({
-      rounds: +values.rounds,
-      seconds: +values.seconds,
-      warmup: +values.warmup,
-    }),
-  gateway: () => gateway({ rounds: +values.rounds, seconds: +values.seconds, warmup: +values.warmup }),
+  postgres: async () => (await import('./postgres.mjs')).postgres(duration),
+  grpc: async () => (await import('./grpc.mjs')).grpc(duration),
+  'grpc-client': async () => (await import('./grpc-client.mjs')).grpcClient(duration),
+  gateway: () => gateway(duration),
 };
 const known = [...Object.keys(groups), ...Object.keys(others)];
 const wanted = positionals.length > 0 ? positionals : known;
@@ -162,33 +155,11 @@ async function clients() {
 }
 
 async function measure(adapter, url) {
-  const args = [
-    '-c',
-    '1',
-    'node',
-    'client.mjs',
-    '--adapter',
-    `clients/${adapter}.mjs`,
-    '--url',
-    url,
-    '--scenario',
-    'send,stream100',
-    '--conc',
-    '16',
-  ];
-  const { stdout, stderr } = await promisify(execFile)('taskset', args, { cwd: here }).catch(
-    (error) => error,
+  const rates = Object.fromEntries(
+    Object.entries(await runClient(adapter, url)).map(([name, { callsPerSec }]) => [name, callsPerSec]),
   );
-  try {
-    const { scenarios } = JSON.parse(stdout);
-    const rates = Object.fromEntries(
-      Object.entries(scenarios).map(([name, [one]]) => [name, one.callsPerSec]),
-    );
-    console.error(`   ${adapter}: ${JSON.stringify(rates)}`);
-    return rates;
-  } catch {
-    throw new Error(`${adapter}: ${stderr || stdout}`);
-  }
+  console.error(`   ${adapter}: ${JSON.stringify(rates)}`);
+  return rates;
 }
 
 function writeTable(text) {

@@ -1,5 +1,6 @@
-// Official SDK client, JSON-RPC 1.0.
-import { ClientFactory } from 'sdk-1.3/client';
+// Official SDK client, JSON-RPC 1.0 or gRPC 1.0.
+import { ClientFactory, JsonRpcTransportFactory } from 'sdk-1.3/client';
+import { GrpcTransportFactory } from 'sdk-1.3/client/grpc';
 import { Role } from 'sdk-1.3';
 let n = 0;
 const params = (text) => ({
@@ -17,7 +18,8 @@ const params = (text) => ({
     parts: [{ content: { $case: 'text', value: text }, metadata: undefined, filename: '', mediaType: '' }],
   },
 });
-export async function create(url) {
-  const c = await new ClientFactory().createFromUrl(url);
+export async function create(url, transport) {
+  const transports = [transport === 'GRPC' ? new GrpcTransportFactory() : new JsonRpcTransportFactory()];
+  const c = await new ClientFactory({ transports }).createFromUrl(url);
   return { send: (t) => c.sendMessage(params(t)), stream: (t) => c.sendMessageStream(params(t)) };
 }
