@@ -14,7 +14,11 @@ const postgres = usePostgres();
 async function startReplica(): Promise<string> {
   const taskStore = await postgresTaskStore({ url: postgres().url });
   const agent = fixtureAgent({ taskStore, push: { egress: { allowLoopback: true } } });
-  const server = await serve(agent, { limits: { requestsPerClient: Infinity, streamsPerClient: Infinity } });
+  // nginx cannot serve gRPC in clear text on the port of the other transports.
+  const server = await serve(agent, {
+    grpc: false,
+    limits: { requestsPerClient: Infinity, streamsPerClient: Infinity },
+  });
   onTestFinished(async () => {
     await server.stop(0);
     await agent.close();
