@@ -175,7 +175,8 @@ export function describeReplicaProcesses(
       ]);
     });
 
-    it('leave none of 8,000 tasks of 20 killed ones unfinished, and fail no task of a living one', async () => {
+    const kills = 'leave none of 8,000 tasks of 20 killed ones unfinished, and fail no task of a living one';
+    it(kills, { timeout: 600_000 }, async () => {
       const lasting = await start('kills');
       const own = await startWaiting(lasting);
       const ids: string[] = [];
