@@ -15,7 +15,8 @@ export interface GrpcOptions {
 /** Resolved {@link GrpcOptions}. */
 export type GrpcSettings = Required<GrpcOptions>;
 
-const defaults: GrpcSettings = {
+/** Default values of {@link GrpcOptions}. */
+export const defaultGrpc: GrpcSettings = {
   keepAliveInterval: 30_000,
   keepAliveTimeout: 20_000,
   idleTimeout: 300_000,
@@ -26,7 +27,7 @@ const defaults: GrpcSettings = {
 /** Resolves the option `grpc` of a server. @returns undefined if gRPC is disabled */
 export function resolveGrpc(option: boolean | GrpcOptions = isGrpcDefault()): GrpcSettings | undefined {
   if (option === false) return undefined;
-  return option === true ? defaults : { ...defaults, ...option };
+  return option === true ? defaultGrpc : { ...defaultGrpc, ...option };
 }
 
 function isGrpcDefault(): boolean {

@@ -15,6 +15,7 @@ import {
   observeConnectionBytes,
 } from './connection-limits.ts';
 import type { BufferedRequestHandler } from '../fast-path/buffered-handler.ts';
+import type { GrpcAcceptor } from '../grpc/grpc-acceptor.ts';
 import { type GrpcOptions, resolveGrpc } from '../grpc/grpc-options.ts';
 import type { GrpcAgents } from '../grpc/grpc-agents.ts';
 import { GrpcServer } from '../grpc/grpc-server.ts';
@@ -72,6 +73,8 @@ export interface ListenerSetup extends Drainable {
   readonly grpcHandlerFor?: (path: string) => AgentHttpHandler | undefined;
   /** Finds the agent of a gRPC call on a server with several agents. */
   readonly grpcAgentFor?: GrpcAgents['agentFor'];
+  /** Accepts HTTP/2 connections instead of `grpcHandlerFor`. */
+  readonly grpc?: GrpcAcceptor;
   /** True while the server accepts calls, for the health service of gRPC. @defaultValue always */
   readonly isReady?: () => boolean;
 }
@@ -84,16 +87,7 @@ export async function listen(setup: ListenerSetup, options: ServeOptions): Promi
   const { metrics, listener } = setup;
   const { limits = {}, port = 0, host = '127.0.0.1' } = options;
   const nodeOptions = nodeServerOptions(limits);
-  const grpcSettings = setup.grpcHandlerFor && resolveGrpc(options.grpc);
-  const { grpcHandlerFor, isReady = () => true } = setup;
-  const grpc =
-    grpcHandlerFor &&
-    grpcSettings &&
-    new GrpcServer(
-      { handlerFor: grpcHandlerFor, agentFor: setup.grpcAgentFor, isReady },
-      grpcSettings,
-      options,
-    );
+  const grpc = setup.grpc ?? createGrpcServer(setup, options);
   const server = options.tls
     ? await createTlsServer(options.tls, listener, nodeOptions, grpc)
     : createHttpServer(setup, options, nodeOptions, grpc);
@@ -124,6 +118,15 @@ export async function listen(setup: ListenerSetup, options: ServeOptions): Promi
   };
 }
 
+function createGrpcServer(
+  { grpcHandlerFor, grpcAgentFor, isReady = () => true }: ListenerSetup,
+  options: ServeOptions,
+): GrpcServer | undefined {
+  const settings = grpcHandlerFor && resolveGrpc(options.grpc);
+  if (!settings) return undefined;
+  return new GrpcServer({ handlerFor: grpcHandlerFor, agentFor: grpcAgentFor, isReady }, settings, options);
+}
+
 function createHttpServer(
   { listener, handlerFor, metrics }: ListenerSetup,
   {
@@ -133,7 +136,7 @@ function createHttpServer(
     fastPath = isFastPathDefault(),
   }: ServeOptions,
   nodeOptions: HttpOptions,
-  grpc: GrpcServer | undefined,
+  grpc: GrpcAcceptor | undefined,
 ): Server {
   const hasFastPath = handlerFor !== undefined && fastPath;
   if (!hasFastPath && !grpc) return createServer(nodeOptions, listener);
@@ -161,7 +164,7 @@ function formatUrl({ address, family, port }: AddressInfo, scheme: string): stri
 }
 
 /** Tells clients of gRPC when the server begins to stop. */
-function withReadiness(setup: ListenerSetup, grpc: GrpcServer | undefined): Drainable {
+function withReadiness(setup: ListenerSetup, grpc: GrpcAcceptor | undefined): Drainable {
   if (!grpc) return setup;
   const onStopping = (): void => {
     setup.onStopping?.();
@@ -172,7 +175,7 @@ function withReadiness(setup: ListenerSetup, grpc: GrpcServer | undefined): Drai
 
 /** @param within - milliseconds after which the remaining connections are closed. */
 async function stopServer(
-  [server, ...others]: [Server | SecureServer, ...GrpcServer[]],
+  [server, ...others]: [Server | SecureServer, ...GrpcAcceptor[]],
   setup: Drainable,
   phases: DrainOptions = {},
   within: number,
