@@ -116,7 +116,7 @@ function findAgentUrl({ to, http }: TrafficRecord, records: readonly TrafficReco
   );
   const url = (card?.http ?? http).url.split(/[?#]/, 1)[0] ?? origin;
   const base = url.replace(
-    /\/(?:\.well-known\/[^]*|(?:v1\/)?message:(?:send|stream)|agent\/authenticatedExtendedCard)$/,
+    /\/(?:\.well-known\/[^]*|(?:v1\/)?message:(?:send|stream)|agent\/authenticatedExtendedCard|[\w.]+\.A2AService\/\w+)$/,
     '',
   );
   return stripTrailing(base, '/');

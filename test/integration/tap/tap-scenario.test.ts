@@ -28,7 +28,7 @@ const say = (text: string) => ({
 async function recordTraffic(
   url: string,
   version: ProtocolVersion,
-  transport: 'JSONRPC' | 'HTTP+JSON',
+  transport: 'JSONRPC' | 'HTTP+JSON' | 'GRPC',
 ): Promise<TrafficLog> {
   const log = new TrafficLog();
   const tap = await runTap({ to: url, trafficLog: log });
@@ -56,12 +56,13 @@ async function runRecorded(yaml: string): Promise<string[]> {
 }
 
 describe('exportScenario', () => {
-  it.each<[ProtocolVersion, 'JSONRPC' | 'HTTP+JSON']>([
+  it.each<[ProtocolVersion, 'JSONRPC' | 'HTTP+JSON' | 'GRPC']>([
     ['0.1', 'JSONRPC'],
     ['0.3', 'JSONRPC'],
     ['0.3', 'HTTP+JSON'],
     ['1.0', 'JSONRPC'],
     ['1.0', 'HTTP+JSON'],
+    ['1.0', 'GRPC'],
   ])('passes with the same agent and fails with another (%s over %s)', async (version, transport) => {
     const url = await startAgent();
     const yaml = exportScenario(recordsIn(await recordTraffic(url, version, transport)));

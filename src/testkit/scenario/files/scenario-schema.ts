@@ -177,7 +177,7 @@ const authentication = z.union([
 
 const protocolSchema = z.strictObject({
   version: z.enum(['0.1', '0.2', '0.3', '1.0']).optional(),
-  transport: z.enum(['JSONRPC', 'HTTP+JSON']).optional(),
+  transport: z.enum(['JSONRPC', 'HTTP+JSON', 'GRPC']).optional(),
 });
 
 /** Schema of one case. */
