@@ -30,6 +30,11 @@ describe('toCurl', () => {
     );
   });
 
+  it('has no command for gRPC', () => {
+    const decoded = { transport: 'GRPC', summary: 'send' } as const;
+    expect(toCurl({ ...request, decoded })).toBeUndefined();
+  });
+
   it('quotes shell syntax in every field', () => {
     const http = {
       method: 'POST; touch pwned',

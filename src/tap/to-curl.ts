@@ -14,10 +14,12 @@ const skippedHeaders = new Set([
 /**
  * Converts a recorded request to a curl command. Redacted values become shell variables.
  *
- * @returns undefined for records other than HTTP requests. An imported file may contain any text as URL.
+ * @returns undefined for records other than HTTP requests, and for gRPC, whose messages curl cannot write. An imported
+ * file may contain any text as URL.
  */
 export function toCurl({ kind, http, text, truncatedBy = 0, decoded }: TrafficRecord): string | undefined {
-  if (kind !== 'request' || !http || !/^https?:\/\//i.test(http.url)) return undefined;
+  if (kind !== 'request' || !http || decoded?.transport === 'GRPC' || !/^https?:\/\//i.test(http.url))
+    return undefined;
   const headers = Object.fromEntries(
     Object.entries(http.headers).filter(([name]) => !skippedHeaders.has(name)),
   );

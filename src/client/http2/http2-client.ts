@@ -1,3 +1,4 @@
+import type { ClientHttp2Stream, OutgoingHttpHeaders } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 import type { EgressPolicy } from '../../egress/egress-policy.ts';
@@ -42,13 +43,28 @@ export class Http2Client {
     });
   }
 
+  /** Opens a stream whose caller sends the body and reads the response. */
+  async openStream(
+    origin: string,
+    headers: OutgoingHttpHeaders,
+    signal: AbortSignal,
+  ): Promise<ClientHttp2Stream> {
+    const connection = await this.#pool({ origin }).acquire(signal);
+    try {
+      return connection.openStream(headers, false);
+    } catch (thrown) {
+      connection.release();
+      throw thrown;
+    }
+  }
+
   close(): void {
     this.#isClosed = true;
     for (const pools of this.#pools.values()) for (const pool of pools.values()) pool.close();
     this.#pools.clear();
   }
 
-  #pool({ origin, egress }: HttpRequest): ConnectionPool {
+  #pool({ origin, egress }: Pick<HttpRequest, 'origin' | 'egress'>): ConnectionPool {
     let pools = this.#pools.get(egress);
     if (!pools) this.#pools.set(egress, (pools = new Map()));
     let pool = pools.get(origin);

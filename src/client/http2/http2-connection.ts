@@ -1,4 +1,10 @@
-import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect,
+  constants,
+  type OutgoingHttpHeaders,
+} from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../primitives/clock.ts';
 import type { HttpRequest } from '../http/http-client.ts';
@@ -127,13 +133,19 @@ export class Http2Connection {
 
   /** Sends a request on a reserved stream. @throws if its headers are invalid */
   request({ method, path, headers, body }: HttpRequest, response: Http2Response): void {
-    const stream = this.#session.request(
+    const stream = this.openStream(
       { ':method': method, ':path': path, ...toHttp2Headers(headers) },
-      { endStream: body === undefined },
+      body === undefined,
     );
-    stream.once('close', () => this.release());
     response.read(stream, this.#reading);
     if (body !== undefined) stream.end(body);
+  }
+
+  /** Uses a reserved stream. @throws if its headers are invalid */
+  openStream(headers: OutgoingHttpHeaders, endStream: boolean): ClientHttp2Stream {
+    const stream = this.#session.request(headers, { endStream });
+    stream.once('close', () => this.release());
+    return stream;
   }
 
   close(): void {

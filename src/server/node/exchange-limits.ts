@@ -19,6 +19,13 @@ export type ExchangeLimitOptions = Pick<
   'limits' | 'maxBodyBytes' | 'maxStreams' | 'stallTimeout' | 'trustProxy'
 >;
 
+/** A call of gRPC that counts towards the limits until it is released. */
+export interface AdmittedCall {
+  /** Count bytes of the client and of the response. */
+  readonly reservations: readonly [ByteReservation, ByteReservation];
+  release(): void;
+}
+
 /**
  * Applies the limits of `serve` to HTTP servers that serve no agent: the actions of a bridge, MCP, the console and the
  * tap.
@@ -55,6 +62,25 @@ export class ExchangeLimits {
     if (refusal) throw refusal;
     closeWhenStalled(outgoing, this.#stallTimeout);
     return request;
+  }
+
+  /**
+   * Accepts a call of gRPC.
+   *
+   * @throws {@link A2AError} if its address sends too many requests, or too many calls are open.
+   */
+  admitCall(request: HttpServerRequest): AdmittedCall {
+    const refusal = this.clients.admit(request);
+    if (refusal) throw refusal;
+    const usage = this.clients.acquireStream(request);
+    const reservations = [this.#budgets.openBody(request), this.#budgets.openBody(request)] as const;
+    return {
+      reservations,
+      release: () => {
+        this.clients.releaseStream(usage);
+        for (const each of reservations) each.release();
+      },
+    };
   }
 
   /** Returns true if a request has a bearer token. Wrong tokens are counted. */

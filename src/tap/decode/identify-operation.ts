@@ -60,11 +60,16 @@ export function identifyRpcOperation(
   }
 }
 
-/** Identifies the method of a gRPC call below any base path; its message is observed as ProtoJSON. */
-export function identifyGrpcOperation(path: string, body: unknown): IdentifiedOperation | undefined {
+/** Finds the method of a gRPC call below any base path. */
+export function identifyGrpcMethod(path: string): ReturnType<typeof findGrpcMethod> {
   // The last two segments: service and method.
   const start = path.lastIndexOf('/', path.lastIndexOf('/') - 1);
-  const found = findGrpcMethod(path.slice(Math.max(0, start)));
+  return findGrpcMethod(path.slice(Math.max(0, start)));
+}
+
+/** Identifies the method of a gRPC call below any base path; its message is observed as ProtoJSON. */
+export function identifyGrpcOperation(path: string, body: unknown): IdentifiedOperation | undefined {
+  const found = identifyGrpcMethod(path);
   if (!found) return undefined;
   const { dialect } = found.service;
   return {

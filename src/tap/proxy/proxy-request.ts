@@ -16,9 +16,12 @@ import {
   rewriteCardBody,
   rewrittenEtag,
   originalEtags,
+  maxCardBytes,
   mayBeCardResponse,
 } from './rewrite-card.ts';
-import { createBodyDecoder } from './content-encoding.ts';
+import { tapOrigin } from './tap-origin.ts';
+import { describeConnectionError } from './describe-connection-error.ts';
+import { createBodyDecoder } from '../decode/content-encoding.ts';
 
 /** Collaborators shared by all proxied requests. */
 export interface ProxyContext {
@@ -43,9 +46,6 @@ const hopByHopHeaders = new Set([
   'te',
   'trailer',
 ]);
-
-/** Maximum size of a card that is rewritten, in bytes. */
-const maxCardBytes = 4 * 1_024 * 1_024;
 
 /** Forwards a request to the target and the response to the client unchanged, and records both. Cards are rewritten. */
 export function proxyRequest(
@@ -189,7 +189,10 @@ class ProxiedRequest {
     incoming.on('end', () => {
       this.#isOver = true;
       const bytes = Buffer.concat(pieces);
-      const urls = { target: this.#context.target, tap: this.#tapOrigin() };
+      const urls = {
+        target: this.#context.target,
+        tap: tapOrigin(this.#request.headers.host, this.#context.url()),
+      };
       const rewrite = rewriteCardBody(bytes, incoming.headers['content-encoding'], urls);
       const hasNoBody = this.#request.method === 'HEAD' || status === 304;
       const original = responseHeaders(incoming);
@@ -201,13 +204,6 @@ class ProxiedRequest {
       exchange.end('complete');
       this.#context.onCard(rewrite);
     });
-  }
-
-  #tapOrigin(): string {
-    const { host } = this.#request.headers;
-    return host !== undefined && /^[\w.-]+(?::\d+)?$|^\[[\da-f:]+\](?::\d+)?$/i.test(host)
-      ? `http://${host}`
-      : this.#context.url();
   }
 
   #onConnectionError(error: NodeJS.ErrnoException): void {
@@ -287,11 +283,4 @@ function rewriteEtag(headers: string[]): string[] {
   return headers.map((value, at) =>
     at % 2 === 1 && headers[at - 1]?.toLowerCase() === 'etag' ? rewrittenEtag(value) : value,
   );
-}
-
-function describeConnectionError(error: NodeJS.ErrnoException): string {
-  const { code, message } = error;
-  if (code === 'ECONNREFUSED') return 'connection refused (ECONNREFUSED). Is the agent running?';
-  if (code === 'ENOTFOUND') return 'host not found (ENOTFOUND). Check the URL.';
-  return code === undefined || message.includes(code) ? message : `${message} (${code})`;
 }

@@ -1,9 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import { parseJsonOrUndefined } from '../../primitives/json.ts';
+import { type JsonObject, parseJsonOrUndefined } from '../../primitives/json.ts';
 import { identifyRpcOperation, isCardPath } from '../decode/identify-operation.ts';
 import { looksLikeCard, rewriteCardUrls } from './rewrite-card-urls.ts';
-import { decodeBody } from './content-encoding.ts';
-import { removeGrpcInterfaces, type GrpcRemoval } from './remove-grpc.ts';
+import { decodeBody } from '../decode/content-encoding.ts';
+import type { GrpcAddresses } from './grpc/rewrite-grpc-address.ts';
+
+/** Maximum size of a card that is rewritten, in bytes. */
+export const maxCardBytes = 4 * 1_024 * 1_024;
 
 /** Result of {@link rewriteCardBody}. */
 export interface CardRewrite {
@@ -15,8 +18,8 @@ export interface CardRewrite {
   readonly otherOrigins: readonly string[];
   /** True if the rewrite invalidates a signature of the card. */
   readonly breaksSignature: boolean;
-  /** How many interfaces were gRPC, which the tap cannot proxy and removes. */
-  readonly grpc: GrpcRemoval['grpc'];
+  /** Addresses of the gRPC interfaces, which the tap proxies. */
+  readonly grpc: GrpcAddresses;
 }
 
 const notACard: CardRewrite = {
@@ -24,7 +27,7 @@ const notACard: CardRewrite = {
   name: undefined,
   otherOrigins: [],
   breaksSignature: false,
-  grpc: 'none',
+  grpc: new Map(),
 };
 
 /** Returns true if a response may be a card, judging by the path or, for JSON-RPC, by the method. */
@@ -45,26 +48,36 @@ export function mayBeCardResponse(
   return identifyRpcOperation(parseJsonOrUndefined(text), undefined)?.operation === 'extendedCard';
 }
 
+/** The target and the URL of the tap, which replaces it. */
+export interface CardUrls {
+  readonly target: URL;
+  readonly tap: string;
+}
+
 /** Rewrites a card that is the whole body or the `result` in it. */
-export function rewriteCardBody(
-  bytes: Buffer,
-  encoding: string | undefined,
-  { target, tap }: { readonly target: URL; readonly tap: string },
-): CardRewrite {
+export function rewriteCardBody(bytes: Buffer, encoding: string | undefined, urls: CardUrls): CardRewrite {
   const decoded = decodeBody(bytes, encoding);
   const body = decoded && parseJsonOrUndefined(decoded.toString('utf8'));
   const result = (body as { result?: unknown } | undefined)?.result;
   const card = looksLikeCard(result) ? result : body;
   if (!looksLikeCard(card)) return notACard;
-  const { card: withoutGrpc, grpc } = removeGrpcInterfaces(card);
-  const { changed, otherOrigins, isSigned } = rewriteCardUrls(withoutGrpc, target, tap);
-  const newCard = changed ?? (grpc === 'none' ? undefined : withoutGrpc);
-  const newBody = newCard === undefined || card === body ? newCard : { ...(body as object), result: newCard };
+  return rewriteCard(card, urls, (newCard) =>
+    Buffer.from(JSON.stringify(card === body ? newCard : { ...(body as object), result: newCard })),
+  );
+}
+
+/** Rewrites a card. @param write - writes the body of the card that is sent instead */
+export function rewriteCard(
+  card: JsonObject,
+  { target, tap }: CardUrls,
+  write: (card: unknown) => Buffer,
+): CardRewrite {
+  const { changed, otherOrigins, isSigned, grpc } = rewriteCardUrls(card, target, tap);
   return {
-    body: newBody === undefined ? undefined : Buffer.from(JSON.stringify(newBody)),
+    body: changed === undefined ? undefined : write(changed),
     name: typeof card.name === 'string' ? card.name : undefined,
     otherOrigins,
-    breaksSignature: isSigned && newCard !== undefined,
+    breaksSignature: isSigned && changed !== undefined,
     grpc,
   };
 }

@@ -6,12 +6,15 @@ import { type HttpServerResponse, jsonResponse } from '../../server/http/http-me
 import { withRetryAfter } from '../../server/limits/limits.ts';
 import { type ExchangeLimitOptions, ExchangeLimits } from '../../server/node/exchange-limits.ts';
 import { listen } from '../../server/node/listen.ts';
+import { defaultGrpc } from '../../server/grpc/grpc-options.ts';
 import { rejectUnread } from '../../server/node/request-body.ts';
 import type { CorsOptions } from '../../server/server-options.ts';
 import { agentNameFromUrl } from '../participants.ts';
 import { TrafficRecorder, type TrafficRecorderOptions } from '../recorders/traffic-recorder.ts';
 import type { TrafficLog } from '../traffic-log.ts';
 import { type CardRewrite, rewriteCardBody } from './rewrite-card.ts';
+import { GrpcProxy } from './grpc/grpc-proxy.ts';
+import type { GrpcServiceVersion } from './grpc/rewrite-grpc-address.ts';
 import { prefetchCard } from './prefetch-card.ts';
 import { proxyRequest } from './proxy-request.ts';
 import { stripTrailing } from '../../primitives/text.ts';
@@ -47,11 +50,6 @@ export interface RunningTap extends AsyncDisposable {
   stop(timeout?: number): Promise<void>;
 }
 
-const grpcWarnings = {
-  some: 'The card lists gRPC interfaces, which the tap cannot record. They are removed from the card that clients receive.',
-  all: 'The card lists only gRPC interfaces, which the tap cannot record. They are removed, so clients find no usable interface.',
-};
-
 /**
  * Runs a recording proxy in front of an agent. Paths stay the same; URLs of the target in cards are replaced by the tap,
  * so that clients keep using it.
@@ -67,10 +65,16 @@ export async function runTap(options: RunTapOptions): Promise<RunningTap> {
   };
   let name = options.name ?? agentNameFromUrl(target.host);
   let url = '';
+  const grpcAddresses = new Map<GrpcServiceVersion, string>();
+  const limits = new ExchangeLimits(options);
+  const sameOrigin = new SameOriginCheck({
+    allowedHosts: options.allowedHosts,
+    origins: options.cors?.origins,
+  });
   const context = {
     target,
     recorder,
-    limits: new ExchangeLimits(options),
+    limits,
     name: () => name,
     url: () => url,
     onCard(card: CardRewrite) {
@@ -79,26 +83,39 @@ export async function runTap(options: RunTapOptions): Promise<RunningTap> {
         warn(
           'The card is signed, and the URL of the tap invalidates the signature. Clients that verify it reject the card.',
         );
-      if (card.grpc !== 'none') warn(grpcWarnings[card.grpc]);
+      for (const [version, origin] of card.grpc) grpcAddresses.set(version, origin);
       for (const origin of card.otherOrigins)
         warn(
           `The card also lists ${origin}, whose traffic bypasses the tap. Start another tap with --to ${origin} to record it.`,
         );
     },
   };
+  const checkOrigin = (...request: Parameters<SameOriginCheck['problem']>): void => {
+    const problem = sameOrigin.problem(...request);
+    if (problem !== undefined) throw new A2AError('PERMISSION_DENIED', problem);
+  };
+  const grpc = new GrpcProxy(
+    {
+      ...context,
+      grpcOrigin: (version) =>
+        (version === undefined ? [...grpcAddresses.values()][0] : grpcAddresses.get(version)) ??
+        target.origin,
+      admitCall(request) {
+        checkOrigin(request.headers, request);
+        return limits.admitCall(request);
+      },
+    },
+    defaultGrpc,
+    options,
+  );
   const open = new Set<ServerResponse>();
-  const sameOrigin = new SameOriginCheck({
-    allowedHosts: options.allowedHosts,
-    origins: options.cors?.origins,
-  });
   const { port = 0, host = '127.0.0.1' } = options;
   const server = await listen(
     {
       listener: (request, response) => {
         try {
-          const problem = sameOrigin.problem(request.headers, request.socket);
-          if (problem !== undefined) throw new A2AError('PERMISSION_DENIED', problem);
-          proxyRequest(context, request, response, context.limits.admit(request, response));
+          checkOrigin(request.headers, request.socket);
+          proxyRequest(context, request, response, limits.admit(request, response));
         } catch (thrown) {
           const error = A2AError.from(thrown);
           rejectUnread(withRetryAfter(toErrorResponse(error), error), request, response, 0);
@@ -109,6 +126,7 @@ export async function runTap(options: RunTapOptions): Promise<RunningTap> {
       },
       contexts: () => [],
       metrics: undefined,
+      grpc,
     },
     { ...(options.limits && { limits: options.limits }), port, host },
   );
@@ -120,6 +138,7 @@ export async function runTap(options: RunTapOptions): Promise<RunningTap> {
   const stop = async (timeout = 1_000): Promise<void> => {
     await server.stop(timeout);
     await Promise.all([...open].map((each) => once(each, 'close')));
+    await grpc.close();
     // The last chunks may still be in a decompressor.
     await new Promise((resolve) => setImmediate(resolve));
     recorder.decodeQueue.drain();

@@ -20,8 +20,18 @@ export interface ObservedRequest {
   readonly headers: ObservedHeaders;
 }
 
+/** A body whose text is made when it is recorded. */
+export interface DeferredText {
+  /** Approximate number of characters. */
+  readonly length: number;
+  readonly read: () => string;
+}
+
 /** A complete body, or the recorded bytes of a body and its actual length. */
-export type ObservedBody = string | { readonly bytes: readonly Uint8Array[]; readonly length: number };
+export type ObservedBody =
+  | string
+  | DeferredText
+  | { readonly bytes: readonly Uint8Array[]; readonly length: number };
 
 /** How an exchange ended. A stream is checked for completeness only if it ended normally. */
 export type ExchangeEnd = 'complete' | { readonly reason: string };
@@ -77,13 +87,22 @@ export class HttpExchangeRecorder {
     });
   }
 
-  /** Records the start of the response. Without `body`, the body follows in chunks. */
-  response(status: number, headers: ObservedHeaders, body?: string): void {
+  /**
+   * Records the start of the response. Without `body`, the body follows in chunks.
+   *
+   * @param isEventStream - true if frames follow. By default, the headers tell.
+   */
+  response(
+    status: number,
+    headers: ObservedHeaders,
+    body?: string | DeferredText,
+    isEventStream = /^text\/event-stream\b/i.test(firstValue(headers['content-type']) ?? ''),
+  ): void {
     if (this.#hasResponse || this.#isOver) return;
     this.#hasResponse = true;
     const at = this.#recorder.now();
     const response = { status, headers, at };
-    this.#isEventStream = /^text\/event-stream\b/i.test(firstValue(headers['content-type']) ?? '');
+    this.#isEventStream = isEventStream;
     if (body !== undefined) this.#recordResponse(response, body);
     else if (this.#isEventStream) this.#recordResponse(response, '');
     else this.#response = response;
@@ -105,7 +124,7 @@ export class HttpExchangeRecorder {
   }
 
   /** Records one server-sent event. */
-  frame(text: string): void {
+  frame(text: string | DeferredText): void {
     const at = this.#recorder.now();
     this.#enqueue(text, (observed) => this.#frame(observed, at));
   }
@@ -161,7 +180,7 @@ export class HttpExchangeRecorder {
   }
 
   #frame(body: ObservedBody, at: number): void {
-    const text = this.#redactText(body as string);
+    const text = this.#redactBody(body, {});
     this.#add('frame', at, text, this.#decoder.frame(text.text, isComplete(text)));
   }
 
@@ -209,6 +228,7 @@ export class HttpExchangeRecorder {
   /** Redacts a body; binary content is replaced by a description. */
   #redactBody(body: ObservedBody, headers: ObservedHeaders): TruncatedText {
     if (typeof body === 'string') return this.#redactText(body);
+    if ('read' in body) return this.#redactText(body.read());
     const type = firstValue(headers['content-type'])?.split(';', 1)[0]?.trim() ?? '';
     const text = decodeUtf8(body.bytes);
     if (text === undefined) return { text: `(${body.length} bytes${type === '' ? '' : ` of ${type}`})` };

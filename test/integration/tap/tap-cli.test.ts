@@ -3,10 +3,12 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { connect } from '../../../src/client/connect.ts';
 import { serve } from '../../../src/server/node/serve.ts';
 import { readTrafficFile } from '../../../src/tap/traffic-file.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';
 import { runDragoman, type RunningCommand } from '../../support/cli/run-command.ts';
+import { createAuthority, hasOpenssl } from '../../support/http/certificates.ts';
 import { httpGet, httpPost } from '../../support/http/http-calls.ts';
 
 const open: { close(): Promise<unknown> }[] = [];
@@ -27,8 +29,7 @@ function run(args: string[], env: Record<string, string> = {}): RunningCommand {
 }
 
 async function startAgent(): Promise<string> {
-  // The tap warns of gRPC, which it cannot record.
-  const server = await serve(sampleAgent(), { grpc: false });
+  const server = await serve(sampleAgent());
   open.push({ close: () => server.stop(0) });
   return server.url;
 }
@@ -95,6 +96,25 @@ describe('dragoman tap', () => {
     const scenario = await run(['--read', file, '-o', 'scenario']).ended;
     expect(scenario.stdout).toContain('test_case_id: sample-stream\n');
     expect(scenario.stdout).toContain('proxy_auth_config');
+  });
+
+  it.skipIf(!hasOpenssl())('prints and records gRPC of an agent with TLS', async () => {
+    const authority = createAuthority('tap');
+    const folder = createFolder();
+    const certificates = join(folder, 'ca.pem');
+    writeFileSync(certificates, authority.ca);
+    const server = await serve(sampleAgent(), { tls: authority.server });
+    open.push({ close: () => server.stop(0) });
+    const file = join(folder, 'talk.jsonl');
+    const running = run(['--to', server.url, '--record', file], { NODE_EXTRA_CA_CERTS: certificates });
+    const [, url = ''] = await running.prints(/^listening on (\S+)\n/);
+    await using client = connect(url, { transports: ['GRPC'] });
+    expect(await client.send('hello')).toMatchObject({ status: { state: 'completed' } });
+    await running.prints(/dragoman ──▶ Sample +1\.0 gRPC +send: hello\n/);
+    await running.prints(/dragoman ◀── Sample +1\.0 gRPC +\d+ ms +task completed: hello\n/);
+    expect(await running.stop('SIGINT')).toMatchObject({ code: 0, stderr: '' });
+    const transports = readTrafficFile(readFileSync(file, 'utf8')).map(({ decoded }) => decoded?.transport);
+    expect(transports.filter((each) => each === 'GRPC')).toHaveLength(2);
   });
 
   it('appends to an existing file and renumbers its records', async () => {
