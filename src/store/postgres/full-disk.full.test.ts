@@ -99,8 +99,9 @@ it.skipIf(!hasPostgres)(
       }
     })();
     expect(refused).toMatchObject({ reason: 'UNAVAILABLE', details: { retryAfter: expect.any(String) } });
-    expect((await fetch(`${running.url}/readyz`)).status).toBe(503);
+    // A task that was refused is forgotten; an event of a running one has to be stored.
     go.resolve();
+    await expect.poll(async () => (await fetch(`${running.url}/readyz`)).status).toBe(503);
     await expect(send('more')).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
     expect((await client.getTask({ id })).status.state).toBe('working');
 
