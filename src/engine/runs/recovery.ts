@@ -75,7 +75,8 @@ export class TaskRecovery {
   }
 
   /**
-   * Reserves the store for the agent, and resolves when the tasks run. Later calls return the same promise; after a failure they try again.
+   * Reserves the store for the agent, and resolves when the tasks run. Later calls return the same promise; after a failure
+   * they try again.
    *
    * @param mode - `recoverTasks` of the agent.
    */
