@@ -3,27 +3,44 @@ import { taskConflict } from '../../protocol/errors.ts';
 import type { TaskChange } from '../../protocol/reduce.ts';
 import type { Task } from '../../protocol/task.ts';
 import type { LogBackend } from '../in-memory-log.ts';
+import type { LogSubscription } from '../log-subscription.ts';
 import { DurableTaskLog } from './durable-task-log.ts';
 
 /** Operations of the task store on the holder of a task. */
 export interface HoldBackend extends LogBackend {
   claim(log: HeldTaskLog): MaybePromise<boolean>;
   release(log: HeldTaskLog): void;
+  /** Called when a subscription waits for events of another process. */
+  follow?(log: HeldTaskLog): void;
   /** Applies the events of other processes. */
   refresh(log: HeldTaskLog): unknown;
 }
 
 /** A task log in a store that several processes share. Only the process that holds the task appends to it. */
 export class HeldTaskLog extends DurableTaskLog {
-  /** True if this process is the holder, as far as it knows: the database decides at every commit. */
-  isHeld = false;
   /** True from `release()` until the commit that clears the holder. */
   isReleasing = false;
   readonly #store: HoldBackend;
+  #isHeld = false;
 
   constructor(store: HoldBackend, owner: string, task: Task, sequence?: number) {
     super(store, owner, task, sequence);
     this.#store = store;
+  }
+
+  /** True if this process is the holder, as far as it knows: the database decides at every commit. */
+  get isHeld(): boolean {
+    return this.#isHeld;
+  }
+
+  set isHeld(isHeld: boolean) {
+    this.#isHeld = isHeld;
+    if (!isHeld && this.hasWaitingSubscriptions) this.#store.follow?.(this);
+  }
+
+  override wait(subscription: LogSubscription): void {
+    super.wait(subscription);
+    if (!this.#isHeld) this.#store.follow?.(this);
   }
 
   override append(change: TaskChange, expected?: number): number {

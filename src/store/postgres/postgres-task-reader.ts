@@ -12,11 +12,11 @@ const replayCommits = 256;
 
 /** State of a stored task. */
 export interface StoredTask {
-  readonly key: number;
+  readonly row: number;
   readonly state: TaskState;
   readonly sequence: number;
   readonly snapshotAt: number;
-  readonly messageKey: string | null;
+  readonly messageId: string | null;
   readonly holder: number | undefined;
   /** The changes after the cursor of the query. */
   readonly changes: TaskChange[];
@@ -122,11 +122,11 @@ export class PostgresTaskReader {
 
 function toStored(row: PostgresRow): StoredTask {
   return {
-    key: Number(row['key']),
+    row: Number(row['key']),
     state: row['state'] as TaskState,
     sequence: Number(row['sequence']),
     snapshotAt: Number(row['snapshot_at']),
-    messageKey: row['message_key'] as string | null,
+    messageId: row['message_key'] as string | null,
     holder: row['holder'] === null ? undefined : Number(row['holder']),
     changes: [],
   };
@@ -141,7 +141,7 @@ function toLoaded(row: PostgresRow): LoadedPostgresTask {
   const start = snapshot ?? (first?.kind === 'task' ? first.task : undefined);
   if (!start) {
     throw new A2AError('INTERNAL_ERROR', 'The stored task is damaged', {
-      cause: new Error(`The events of task ${stored.key} in the task store are incomplete`),
+      cause: new Error(`The events of task ${stored.row} in the task store are incomplete`),
     });
   }
   const reducer = new TaskReducer(start);

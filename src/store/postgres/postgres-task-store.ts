@@ -107,14 +107,17 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
         this.#replica.noticeOther();
         report({ kind: 'wake-up', milliseconds: Math.max(0, this.#replica.databaseTime() - sentAt) });
       },
+      isKnown: (key) => this.#cache.getByRow(key) !== undefined,
       onTasks: (keys) => this.#follower.wake(keys),
       onWork: () => void this.#work.check(),
+      onListener: () => this.#follower.followAgain(),
       onStateChange: (isActive) => settings.onWakeUps?.(isActive),
     });
     this.#follower = new LogFollower(this.#reader, this.#cache, {
       isFollowed: (log) => !log.isHeld || !this.#replica.isCurrent,
       epoch: () => this.#replica.epoch,
       term: () => this.#replica.term,
+      requestWakeUps: (key) => this.#wakeUps.follow(key),
       onUnknownHold: () => this.#doubts.raise(),
       lose: (log) => this.#lose(log),
     });
@@ -202,13 +205,8 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
     if (this.#cache.get(owner, id) || term !== this.#replica.term) return this.open(owner, id);
     const log = new HeldTaskLog(this, owner, loaded.task, loaded.sequence);
     log.ownerRow = ownerRow;
-    Object.assign(log.stored, {
-      row: loaded.key,
-      state: loaded.state,
-      sequence: loaded.sequence,
-      snapshotAt: loaded.snapshotAt,
-      messageId: loaded.messageKey,
-    });
+    const { row, state, sequence, snapshotAt, messageId } = loaded;
+    Object.assign(log.stored, { row, state, sequence, snapshotAt, messageId });
     log.snapshotSize = loaded.snapshotSize;
     log.changesSize = loaded.changesSize;
     log.bytes = loaded.snapshotSize + loaded.changesSize;
@@ -349,6 +347,8 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
     await this.#follower.refresh(log);
     return false;
   }
+
+  readonly follow = (log: HeldTaskLog): void => this.#follower.follow(log);
 
   readonly refresh = (log: HeldTaskLog): Promise<boolean> => this.#follower.refresh(log);
 

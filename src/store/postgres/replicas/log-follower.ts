@@ -10,6 +10,8 @@ interface FollowerContext {
   epoch(): number;
   /** See `Replica.term`. */
   term(): number;
+  /** Asks the other replicas to announce later changes of a task. */
+  requestWakeUps(key: number): void;
   /** Called when this replica turns out to hold a task that it does not know. */
   onUnknownHold(): void;
   /** Called when another replica turns out to hold the task. */
@@ -23,6 +25,8 @@ export class LogFollower {
   readonly #context: FollowerContext;
   /** Logs that are being read; true: read again, because of a later wake-up. */
   readonly #reading = new Map<HeldTaskLog, boolean>();
+  /** Logs for whose changes this replica has requested wake-ups. */
+  readonly #requested = new WeakSet<HeldTaskLog>();
   #isPolling = false;
 
   constructor(reader: PostgresTaskReader, cache: LogCache<HeldTaskLog>, context: FollowerContext) {
@@ -41,6 +45,19 @@ export class LogFollower {
       const log = this.#cache.getByRow(key);
       if (log?.hasWaitingSubscriptions && this.#context.isFollowed(log)) void this.#readInBackground(log);
     }
+  }
+
+  /** Requests wake-ups for a log that has subscribers, once. */
+  follow(log: HeldTaskLog): void {
+    const { row } = log.stored;
+    if (row === 0 || log.isFinished || this.#requested.has(log)) return;
+    this.#requested.add(log);
+    this.#context.requestWakeUps(row);
+  }
+
+  /** Requests wake-ups again for all logs with subscribers. */
+  followAgain(): void {
+    for (const log of this.#awaited()) this.#context.requestWakeUps(log.stored.row);
   }
 
   /** Applies what other replicas have stored. @returns false if the task was deleted. */
@@ -96,17 +113,24 @@ export class LogFollower {
     log.receive(changes);
   }
 
-  async #poll(): Promise<void> {
-    if (this.#isPolling) return;
-    const logs = this.#cache
+  #awaited(): HeldTaskLog[] {
+    return this.#cache
       .logs()
       .filter((log) => log.hasWaitingSubscriptions && this.#context.isFollowed(log) && log.stored.row !== 0);
+  }
+
+  async #poll(): Promise<void> {
+    if (this.#isPolling) return;
+    const logs = this.#awaited();
     if (logs.length === 0) return;
     this.#isPolling = true;
     try {
       const sequences = await this.#reader.readSequences(logs.map(({ stored }) => stored.row));
       for (const log of logs) {
-        if (sequences.get(log.stored.row) !== log.visible) await this.#readInBackground(log);
+        if (sequences.get(log.stored.row) === log.visible) continue;
+        // No wake-up has arrived: the holder may be new, or one of the notifications was lost.
+        this.#context.requestWakeUps(log.stored.row);
+        await this.#readInBackground(log);
       }
     } catch {
       // The next poll reads again.
