@@ -72,7 +72,7 @@ export class SqliteTaskStore implements TaskStore, HoldBackend {
       check: () => (lease ? lease.check() : this.#checkWritable()),
       recover: () => lease?.replace() ?? false,
     };
-    const { now, busyTimeout, clock, onOutage } = settings;
+    const { now, busyTimeout, clock, onOutage, pollInterval: interval, watched } = settings;
     this.#shared = lease?.isShared ? this.#share(database, lease, settings) : undefined;
     const { holders } = this.#shared ?? {};
     this.#busyTimeout = busyTimeout;
@@ -80,7 +80,6 @@ export class SqliteTaskStore implements TaskStore, HoldBackend {
     this.#commits = new GroupCommit(database, { now, fence, busyTimeout, holders, onSettled, onOutage });
     this.#configs = new PushConfigTable(database, onDamage, this.#shared?.deliveries);
     this.#expiry = new TaskExpiry(database, busyTimeout);
-    const { pollInterval: interval, watched } = settings;
     const onWrite = (): void => {
       for (const log of this.#cache.logs()) if (log.hasWaitingSubscriptions) this.refresh(log);
       this.#shared?.check();
@@ -378,6 +377,8 @@ export class SqliteTaskStore implements TaskStore, HoldBackend {
     if (log.retainedCount > maxRetainedChanges * 2) log.trim(maxRetainedChanges);
     this.#cache.put(log);
   }
+
+  readonly follow = (log: HeldTaskLog): void => this.#externalWrites.catchUp(log.comparedVersion);
 
   /** Applies changes of other processes to a cached log. @returns false if the log no longer matches the file. */
   refresh(log: DurableTaskLog): boolean {

@@ -27,6 +27,8 @@ export class LogFollower {
   readonly #reading = new Map<HeldTaskLog, boolean>();
   /** Logs for whose changes this replica has requested wake-ups. */
   readonly #requested = new WeakSet<HeldTaskLog>();
+  /** Followed logs that changed while none of their subscribers waited. */
+  readonly #changed = new WeakSet<HeldTaskLog>();
   #isPolling = false;
 
   constructor(reader: PostgresTaskReader, cache: LogCache<HeldTaskLog>, context: FollowerContext) {
@@ -43,12 +45,15 @@ export class LogFollower {
     }
     for (const key of keys) {
       const log = this.#cache.getByRow(key);
-      if (log?.hasWaitingSubscriptions && this.#context.isFollowed(log)) void this.#readInBackground(log);
+      if (!log || !this.#context.isFollowed(log)) continue;
+      if (log.hasWaitingSubscriptions) void this.#readInBackground(log);
+      else this.#changed.add(log);
     }
   }
 
-  /** Requests wake-ups for a log that has subscribers, once. */
+  /** Requests wake-ups for a log whose subscriber waits, once, and reads what changed before. */
   follow(log: HeldTaskLog): void {
+    if (this.#changed.delete(log)) void this.#readInBackground(log);
     const { row } = log.stored;
     if (row === 0 || log.isFinished || this.#requested.has(log)) return;
     this.#requested.add(log);

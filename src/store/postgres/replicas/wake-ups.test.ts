@@ -3,7 +3,6 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createTask, status } from '../../../../test/contracts/task-store/actions.ts';
 import { createDeferred } from '../../../../test/support/engine/conversation.ts';
 import { hasPostgres, usePostgres } from '../../../../test/support/store/postgres-server.ts';
-import type { StreamEvent } from '../../../protocol/event.ts';
 import { postgresTaskStore } from '../../postgres.ts';
 import type { TaskLog, TaskStore } from '../../task-store.ts';
 
@@ -69,21 +68,6 @@ describe.skipIf(!hasPostgres)('WakeUps', () => {
     }
     await notifications.complete();
     expect(notifications.all).toEqual([]);
-  });
-
-  it('delivers each event of a task that another replica follows, without polling', async () => {
-    const [first, second] = [await openReplica('followed'), await openReplica('followed')];
-    const log = await createTask(first, 'a');
-    const remote = isOpen(await second.open(log.owner, log.id));
-    const events = remote.subscribe(remote.sequence);
-    // The first change may be committed before, while or after the replicas learn of the subscription.
-    for (let at = 0; at < 20; at++) {
-      const next: Promise<IteratorResult<StreamEvent>> = events.next();
-      log.append(status(log, 'working'));
-      await log.whenPersisted();
-      expect((await next).value).toMatchObject({ kind: 'status', sequence: log.sequence });
-    }
-    await events.return?.();
   });
 
   it('delivers events of a holder that started after the subscription', async () => {

@@ -53,6 +53,13 @@ export class ExternalWriteMonitor {
     return this.version;
   }
 
+  /** Announces the last write again, soon, to a reader that has seen an older version. */
+  catchUp(version: number): void {
+    if (version === this.version) return;
+    this.#announced = 0;
+    this.#pollSoon();
+  }
+
   stop(): void {
     this.#stopPolling();
     this.#stopWatching?.();
