@@ -8,11 +8,15 @@ const full = (patterns: readonly string[]): string[] =>
   patterns.map((pattern) => pattern.replace('*.test.ts', '*.full.test.ts'));
 const fullTests = [...full(unitTests), ...full(otherTests)];
 
-/** Runs tests with processes, brokers and browsers before unit tests, so that no long file runs alone at the end. */
-class IntegrationFirst extends BaseSequencer {
+/**
+ * Runs chaos tests before tests with processes, brokers and browsers, and these before unit tests, so that no long file runs
+ * alone at the end.
+ */
+class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isUnit = ({ moduleId }: TestSpecification): boolean => !moduleId.includes('/test/');
-    return (await super.sort(files)).toSorted((a, b) => Number(isUnit(a)) - Number(isUnit(b)));
+    const rank = ({ moduleId }: TestSpecification): number =>
+      moduleId.includes('/test/chaos/') ? 0 : moduleId.includes('/test/') ? 1 : 2;
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
   }
 }
 
@@ -32,7 +36,7 @@ export default defineConfig({
     // One more than the cores of a small machine: files that start processes and brokers wait for half of their time.
     maxWorkers: 3,
     setupFiles: ['test/support/client/forget-endpoints.ts'],
-    sequence: { sequencer: IntegrationFirst },
+    sequence: { sequencer: LongestFirst },
     // The first tier (`npm test`) and the second (`npm run test:full`). The file name alone decides.
     projects: [
       // Files of the first tier share processes: loading the sources for each file takes a quarter of the time.
