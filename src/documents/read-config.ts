@@ -29,9 +29,22 @@ export function readConfigDocument<Read>(
   const values = interpolateVariables(document.value, environment, (path, name) => {
     if (isRequired(path)) report(path, `environment variable ${name} is not set and has no default`);
   });
-  // A missing variable is an empty text, which the schema would report again.
-  if (diagnostics.length > 0) throw new DocumentError(file, diagnostics);
-  const result = read(document, values, report);
-  if (diagnostics.length > 0) throw new DocumentError(file, diagnostics);
-  return result;
+  const missing = new Set(diagnostics.map(positionOf));
+  // A missing variable is an empty text, which the schema may report again.
+  const isNew = (each: Diagnostic): boolean => !missing.has(positionOf(each));
+  try {
+    const result = read(document, values, (path, message) => {
+      const diagnostic = document.diagnostic(path, message);
+      if (isNew(diagnostic)) diagnostics.push(diagnostic);
+    });
+    if (diagnostics.length === 0) return result;
+  } catch (error) {
+    if (error instanceof DocumentError) diagnostics.push(...error.diagnostics.filter(isNew));
+    else if (missing.size === 0) throw error;
+  }
+  throw new DocumentError(file, diagnostics);
+}
+
+function positionOf({ line, column }: Diagnostic): string {
+  return `${line}:${column}`;
 }

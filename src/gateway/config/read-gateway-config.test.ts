@@ -246,6 +246,15 @@ describe('readGatewayConfig', () => {
     expect(diagnostics(text)).toContain(`dragoman.yaml:${diagnostic}`);
   });
 
+  it('reports all errors beside an environment variable that is not set, and that one once', () => {
+    const text = 'agents:\n  a:\n    url: ${NOWHERE}\n    tiemout: 3\n  b: { url: weather }\n';
+    expect(diagnostics(text)).toEqual([
+      'dragoman.yaml:3:5: agents.a.url: environment variable NOWHERE is not set and has no default',
+      'dragoman.yaml:4:5: agents.a.tiemout: unknown key',
+      'dragoman.yaml:5:8: agents.b.url: must be an http or https URL',
+    ]);
+  });
+
   it('accepts the same files as the JSON Schema', () => {
     const schema = gatewayJsonSchema();
     const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(schema);
