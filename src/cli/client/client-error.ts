@@ -140,7 +140,7 @@ function classifyError(thrown: unknown, { hasCredentials, login }: ClientErrorCo
 /** Returns the hint for users of the command line. Drops hints for callers of the API. */
 function userHint({ hint = '', reason }: A2AError): string {
   if (reason === 'VERSION_NOT_SUPPORTED')
-    return `${hint} Versions before 1.0 must be named, as in --a2a-version 0.3.`.trim();
+    return `${hint} To use every version that the agent offers, add --a2a-version auto or set A2ACLI_A2A_VERSION=auto.`.trim();
   return /`|connect\(\)/.test(hint) ? '' : hint;
 }
 

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { asJsonObject, type JsonObject, parseJsonOrUndefined } from '../../primitives/json.ts';
 import type { Transport } from '../../protocol/card.ts';
+import { anyVersion } from './requested-version.ts';
 import { transportParser } from '../inputs/parse-transport.ts';
 import {
   credentialOriginOption,
@@ -69,8 +70,8 @@ function connectionFlags(): Option[] {
     new Option('-a, --agent-card <ref>', 'agent card: host, URL of the agent or its card, or a card file'),
     new Option(
       '--a2a-version <version>',
-      'A2A version; versions before 1.0 are used only if named here (default: 1.0)',
-    ).choices(['1.0', '0.3', '0.2', '0.1']),
+      'A2A version; versions before 1.0 are used only if named here, or with auto, the best that the agent offers (default: 1.0)',
+    ).choices(['1.0', '0.3', '0.2', '0.1', anyVersion]),
     new Option(
       '--transport <transport>',
       'transport to use: JSONRPC, HTTP+JSON or GRPC; repeatable, in order of preference',

@@ -6,7 +6,7 @@ import { undiciHttpClient } from '../../client/http/undici-driver.ts';
 import type { JsonWebKeySet } from '../../primitives/web/jwks.ts';
 import type { KeySources } from '../../signing/key-lookup.ts';
 import type { CallContext } from '../../protocol/agent.ts';
-import type { AgentCard, ProtocolVersion, Transport } from '../../protocol/card.ts';
+import type { AgentCard, Transport } from '../../protocol/card.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import { type CardReference, parseCardReference } from './card-reference.ts';
 import { DeclaredCredentials, unusedCredentials, type UserCredentials, listSchemes } from './credentials.ts';
@@ -19,6 +19,9 @@ import { printWarning } from '../terminal/print-error.ts';
 import { quoteShellWord } from '../terminal/quote-shell-word.ts';
 import { sanitizeForTerminal } from '../terminal/sanitize.ts';
 import { Redactor } from '../../primitives/redaction.ts';
+import { allowedVersions, anyVersion, olderVersionError } from './requested-version.ts';
+import { repeatedFlags } from './repeated-flags.ts';
+import { programName } from '../terminal/program-name.ts';
 import { refreshStoredToken } from './token-request.ts';
 import { withHttpDebugLog } from './http-debug-log.ts';
 import { readInputFile } from '../inputs/read-input-file.ts';
@@ -41,8 +44,8 @@ export interface ClientSession {
   readonly isInteractive: boolean;
   /** ID of the current task, for hints. */
   taskId: string | undefined;
-  /** Returns a command line for this agent, such as `dragoman task get … -a …`. */
-  command(words: string): string;
+  /** Returns a command line for this agent, such as `dragoman task get … -a …`. @param text - for the end of it */
+  command(words: string, text?: string): string;
 }
 
 /** Resolves the settings of a client command and runs it. Errors are printed and become the exit code. */
@@ -65,10 +68,16 @@ export async function runClientCommand(
 export function withAgent(
   command: Command,
   work: (session: ClientSession) => Promise<void>,
-  { isInteractive = false }: { isInteractive?: boolean } = {},
+  { isInteractive = false, onlyCard = false }: { isInteractive?: boolean; onlyCard?: boolean } = {},
 ): Promise<void> {
-  return runClientCommand(command, async ({ flags }) => {
-    const connection = new AgentConnection(flags, { isInteractive, commandPath: formatCommandPath(command) });
+  return runClientCommand(command, async (configuration) => {
+    // Any version is good enough to show a card.
+    const flags = onlyCard ? { ...configuration.flags, a2aVersion: anyVersion } : configuration.flags;
+    const connection = new AgentConnection(flags, {
+      isInteractive,
+      commandPath: formatCommandPath(command),
+      repeatedFlags: repeatedFlags(command),
+    });
     try {
       await work(await connection.open());
     } catch (thrown) {
@@ -101,14 +110,16 @@ class AgentConnection {
   readonly #isInteractive: boolean;
   /** For example `dragoman task get`. */
   readonly #commandPath: string;
+  readonly #repeatedFlags: string;
 
   constructor(
     flags: ClientFlags,
-    { isInteractive, commandPath }: { isInteractive: boolean; commandPath: string },
+    origin: { isInteractive: boolean; commandPath: string; repeatedFlags: string },
   ) {
     this.#flags = flags;
-    this.#isInteractive = isInteractive;
-    this.#commandPath = commandPath;
+    this.#isInteractive = origin.isInteractive;
+    this.#commandPath = origin.commandPath;
+    this.#repeatedFlags = origin.repeatedFlags;
     const { bearer, apiKey } = flags;
     this.#userCredentials = { bearer, apiKey };
     this.#credentials = new DeclaredCredentials(() => this.#userCredentials);
@@ -126,7 +137,7 @@ class AgentConnection {
         return response;
       },
     };
-    if (flags.timeout > 0 && !isInteractive)
+    if (flags.timeout > 0 && !this.#isInteractive)
       this.#timer = setTimeout(() => {
         this.#hasTimedOut = true;
         this.#abort.abort(new Error('timed out'));
@@ -144,9 +155,13 @@ class AgentConnection {
     const agent = this.#connect(reference, cards);
     this.#agent = agent;
     const call: CallContext = { signal: this.#abort.signal, extensions: flags.extension };
-    const description = await this.#discover(agent, call, reference);
+    const description = await this.#discover(agent, call, reference).catch((thrown: unknown) => {
+      throw (cards[0] && olderVersionError(cards[0], flags.a2aVersion)) ?? thrown;
+    });
     const [wireCard] = cards;
     if (wireCard === undefined) throw await this.#cardNotFound(reference);
+    const versionError = olderVersionError(wireCard, flags.a2aVersion);
+    if (versionError) throw versionError;
     const card = await agent.card(call);
     const agentKey =
       description.cardUrl ?? ('file' in reference ? `file:${reference.file}` : reference.url.href);
@@ -163,7 +178,8 @@ class AgentConnection {
       agentKey,
       isInteractive: this.#isInteractive,
       taskId: undefined,
-      command: (words) => `dragoman ${words} -a ${quoteShellWord(agentCard)}`,
+      command: (words, text = '') =>
+        `${programName()} ${words} -a ${quoteShellWord(agentCard)}${this.#repeatedFlags}${text}`,
     };
     return this.#session;
   }
@@ -178,14 +194,14 @@ class AgentConnection {
       this.#redactor.addSecretHeader(name);
       this.#redactor.addSecret(headers[name]);
     }
-    if (a2aVersion !== undefined) headers['a2a-version'] ??= a2aVersion;
+    if (a2aVersion !== undefined && a2aVersion !== anyVersion) headers['a2a-version'] ??= a2aVersion;
     const { timeout } = this.#flags;
     return connect('url' in reference ? reference.url : reference.card, {
       http: this.#http,
       auth: this.#credentials,
       credentialOrigins: credentialOrigin,
       headers,
-      versions: [(a2aVersion ?? '1.0') as ProtocolVersion],
+      versions: allowedVersions(a2aVersion),
       // Other transports of the card remain available as a fallback.
       ...(transport.length > 0 && {
         transports: [...new Set<Transport>([...transport, 'JSONRPC', 'HTTP+JSON', 'GRPC'])],
@@ -232,9 +248,14 @@ class AgentConnection {
 
   async #cardNotFound(reference: CardReference): Promise<ClientError> {
     const location = 'url' in reference ? reference.url.href : reference.file;
-    if (this.#lastJsonUrl !== undefined)
-      return new ClientError('A2ACLI_ERR_CARD_INVALID', `Not an agent card: ${this.#lastJsonUrl}`);
     const message = `No agent card found at ${location}`;
+    const otherUrl = this.#lastJsonUrl;
+    if (otherUrl !== undefined) {
+      const isOfHost = 'url' in reference && !otherUrl.startsWith(location.replace(/\/?$/, '/'));
+      if (!isOfHost) return new ClientError('A2ACLI_ERR_CARD_INVALID', `Not an agent card: ${otherUrl}`);
+      const hint = `The card at ${otherUrl} lists other URLs. To use its agent, pass -a ${new URL(otherUrl).origin}.`;
+      return new ClientError('A2ACLI_ERR_CARD_NOT_FOUND', message, hint);
+    }
     if ('url' in reference && reference.url.pathname === '/') {
       const { origin } = reference.url;
       const agents = await listGatewayAgents(this.#http, origin, this.#abort.signal);

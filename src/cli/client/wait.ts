@@ -26,6 +26,9 @@ const pollableErrors: ReadonlySet<string> = new Set([
   'METHOD_NOT_FOUND',
 ]);
 
+/** Texts that stand for the message in commands to resume. */
+export const placeholders = { reply: '<reply>', next: '<next>' } as const;
+
 /** Delay before the message that a task is being waited for, in milliseconds. */
 const waitingMessageDelay = 1_000;
 
@@ -144,20 +147,25 @@ function showProgress(session: ClientSession, current: () => Task | undefined): 
   };
 }
 
+function continueContext(session: ClientSession, contextId: string): string {
+  return session.command(`send --context-id ${quoteShellWord(contextId)}`, ` "${placeholders.next}"`);
+}
+
 /** Prints the command to resume, and a warning unless the task was completed. */
 export function printOutcome(session: ClientSession, result: Task | Message): void {
   const { out } = session;
   if (!isTask(result)) {
     if (!out.isJson && result.contextId !== undefined)
-      out.field('Resume', session.command(`send --context-id ${quoteShellWord(result.contextId)} "<next>"`));
+      out.field('Resume', continueContext(session, result.contextId));
     return;
   }
   const { state } = result.status;
   const id = quoteShellWord(result.id);
   if (!out.isJson) {
-    if (isInterrupted(state)) out.field('Resume', session.command(`send --task-id ${id} "<reply>"`));
+    if (isInterrupted(state))
+      out.field('Resume', session.command(`send --task-id ${id}`, ` "${placeholders.reply}"`));
     else if (isTerminal(state) && result.contextId !== '')
-      out.field('Resume', session.command(`send --context-id ${quoteShellWord(result.contextId)} "<next>"`));
+      out.field('Resume', continueContext(session, result.contextId));
     else if (!isTerminal(state)) out.field('Resume', session.command(`task get ${id} --wait`));
   }
   out.end();

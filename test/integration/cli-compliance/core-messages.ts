@@ -144,7 +144,7 @@ export const messages: readonly Row[] = [
   row('INTERACT_004', 'prints the IDs and the command to resume', async ({ agent, fields }) => {
     const shown = await fields(`send -a ${agent.url} ask`);
     expect(shown.State).toBe('TASK_STATE_INPUT_REQUIRED');
-    expect(shown.Resume).toBe(`dragoman send --task-id ${shown['Task ID']} "<reply>" -a ${agent.url}`);
+    expect(shown.Resume).toBe(`dragoman send --task-id ${shown['Task ID']} -a ${agent.url} "<reply>"`);
     expect(
       (await fields(shown.Resume!.slice('dragoman '.length).replace('"<reply>"', 'red'))).text,
     ).toContain('Your color is red.');
@@ -158,10 +158,13 @@ export const messages: readonly Row[] = [
     other.removeHome();
   }),
   row('TASK_POLL_001', 'gets a task once, or polls it until it is done', async ({ agent, document }) => {
-    const { task } = await document(`send -a ${agent.url} 'slow 4' --async`);
-    expect((await document(`task get ${task.id} -a ${agent.url}`)).status.state).toMatch(/SUBMITTED|WORKING/);
+    const long = await document(`send -a ${agent.url} 'slow 600' --async`);
+    const read = await document(`task get ${long.task.id} -a ${agent.url}`);
+    expect(read.status.state).toMatch(/SUBMITTED|WORKING/);
+    await document(`task cancel ${long.task.id} -a ${agent.url}`);
+    const short = await document(`send -a ${agent.url} 'slow 1' --async`);
     expect(
-      (await document(`task get ${task.id} --wait --poll-interval 200ms -a ${agent.url}`)).status.state,
+      (await document(`task get ${short.task.id} --wait --poll-interval 200ms -a ${agent.url}`)).status.state,
     ).toBe('TASK_STATE_COMPLETED');
   }),
   row(

@@ -138,7 +138,7 @@ export const settings: readonly Row[] = [
   }),
   row(
     'VER_001',
-    'signals its version and uses versions before 1.0 only if named',
+    'signals its version and uses versions before 1.0 only on request',
     async ({ agent, user, fields, document, raw }) => {
       const one = await raw({ on: { SendMessage: () => ({ task: wireTask1_0('COMPLETED') }) } });
       await fields(`send -a ${one.url} hi`);
@@ -156,9 +156,14 @@ export const settings: readonly Row[] = [
       const { error } = await document('send -a old.json hi', 1);
       expect(error).toMatchObject({
         code: 'VersionNotSupportedError',
-        hint: expect.stringContaining('--a2a-version 0.3'),
+        message: 'The agent offers A2A 0.3, not 1.0',
+        hint: expect.stringContaining('--a2a-version auto'),
       });
-      expect((await fields('send -a old.json hi --a2a-version 0.3')).State).toBe('TASK_STATE_COMPLETED');
+      expect((await fields('card get -a old.json')).text).toContain('Interface: JSONRPC 0.3');
+      for (const version of ['0.3', 'auto'])
+        expect((await fields(`send -a old.json hi --a2a-version ${version}`)).State).toBe(
+          'TASK_STATE_COMPLETED',
+        );
     },
   ),
   row('DEFAULT_001', 'documents every default and allows overriding it', async ({ agent, run }) => {

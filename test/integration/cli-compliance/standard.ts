@@ -36,13 +36,20 @@ export const standard: readonly Row[] = [
       expect(await lines(`task list -a ${mine.url} --all --page-size 1`)).toHaveLength(3);
     },
   ),
-  row('TASK_SUBSCRIBE_001', 'subscribes to an existing task', async ({ agent, document, lines }) => {
-    const { task } = await document(`send -a ${agent.url} 'slow 4' --async`);
-    const events = await lines(`task subscribe ${task.id} -a ${agent.url}`);
+  row('TASK_SUBSCRIBE_001', 'subscribes to an existing task', async ({ agent, document, start }) => {
+    const { task } = await document(`send -a ${agent.url} 'slow 600' --async`);
+    const subscription = start(`task subscribe ${task.id} -a ${agent.url} -o json --stream`);
+    await subscription.prints(/\n/);
+    await document(`task cancel ${task.id} -a ${agent.url}`);
+    const { stdout } = await subscription.ended;
+    const events = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
     expect(events[0].task.id).toBe(task.id);
-    expect(events.at(-1)).toMatchObject({ statusUpdate: { status: { state: 'TASK_STATE_COMPLETED' } } });
+    expect(events.at(-1)).toMatchObject({ statusUpdate: { status: { state: 'TASK_STATE_CANCELED' } } });
     expect((await document(`task subscribe ${task.id} -a ${agent.url}`)).status.state).toBe(
-      'TASK_STATE_COMPLETED',
+      'TASK_STATE_CANCELED',
     );
   }),
   row('TASK_SUBSCRIBE_002', 'resumes a broken stream without fetching the task', async ({ lines, raw }) => {

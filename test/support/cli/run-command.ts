@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The root folder of the repository. */
@@ -77,7 +78,13 @@ export function runNode(
   args: readonly string[],
   { cwd = repositoryRoot, env = {} }: CommandEnvironment = {},
 ): RunningCommand {
-  return new RunningCommand(spawn(process.execPath, args, { cwd, env: { ...process.env, ...env } }));
+  return new RunningCommand(spawn(process.execPath, args, { cwd, env: { ...userEnvironment(), ...env } }));
+}
+
+/** Returns the environment of a shell that finds the command, whether or not npm runs the tests. */
+function userEnvironment(): NodeJS.ProcessEnv {
+  const { npm_command: _, ...others } = process.env;
+  return { ...others, PATH: `${join(repositoryRoot, 'node_modules', '.bin')}${delimiter}${others['PATH']}` };
 }
 
 /** Runs the built command. */

@@ -13,27 +13,31 @@ export async function runCardGetCommand(
   command: Command,
   { validate = false, extended = false }: { validate?: boolean; extended?: boolean },
 ): Promise<void> {
-  await withAgent(command, async (session) => {
-    const { out, flags, wireCard, description } = session;
-    if (validate) await validateCard(wireCard);
-    const signature = description.verification?.result ?? 'absent';
-    if (extended) {
-      const card = await fetchExtendedCard(session);
-      if (out.isJson) out.json(v1_0.card.write(card));
-      else printCard(card, session);
-      return;
-    }
-    if (out.isJson) {
-      // A 1.0 card is printed as received.
-      const isNewest = 'supportedInterfaces' in wireCard;
-      out.json(isNewest ? wireCard : v1_0.card.write(session.card));
-      if (signature !== 'absent' || flags.verbose) process.stderr.write(`Signature: ${signature}\n`);
-      return;
-    }
-    printCard(session.card, session);
-    out.field('Signature', `${signature} (${description.verification?.reason ?? 'not checked'})`);
-    if (validate) out.field('Valid', 'yes');
-  });
+  await withAgent(
+    command,
+    async (session) => {
+      const { out, flags, wireCard, description } = session;
+      if (validate) await validateCard(wireCard);
+      const signature = description.verification?.result ?? 'absent';
+      if (extended) {
+        const card = await fetchExtendedCard(session);
+        if (out.isJson) out.json(v1_0.card.write(card));
+        else printCard(card, session);
+        return;
+      }
+      if (out.isJson) {
+        // A 1.0 card is printed as received.
+        const isNewest = 'supportedInterfaces' in wireCard;
+        out.json(isNewest ? wireCard : v1_0.card.write(session.card));
+        if (signature !== 'absent' || flags.verbose) process.stderr.write(`Signature: ${signature}\n`);
+        return;
+      }
+      printCard(session.card, session);
+      out.field('Signature', `${signature} (${description.verification?.reason ?? 'not checked'})`);
+      if (validate) out.field('Valid', 'yes');
+    },
+    { onlyCard: !extended },
+  );
 }
 
 async function fetchExtendedCard({ agent, card, call }: ClientSession): Promise<AgentCard> {

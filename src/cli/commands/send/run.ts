@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { isTask } from '../../../protocol/task.ts';
 import { withAgent } from '../../client/session.ts';
-import { followToEnd, isContinuation, sendAndWait, printOutcome } from '../../client/wait.ts';
+import { followToEnd, isContinuation, placeholders, printOutcome, sendAndWait } from '../../client/wait.ts';
 import { buildMessageParts } from './message-parts.ts';
 import type { PartDraft } from './command.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
@@ -15,6 +15,12 @@ export async function runSendCommand(command: Command, drafts: readonly PartDraf
       throw new UsageError(
         'Missing message',
         'Pass a text, as in dragoman send "hello", or use --text, --file or --data.',
+      );
+    const placeholder = drafts.find(({ value }) => Object.values<string>(placeholders).includes(value));
+    if (placeholder)
+      throw new UsageError(
+        `${placeholder.value} stands for your message`,
+        `Run the command again with your text in place of "${placeholder.value}".`,
       );
     const request = {
       message: {
