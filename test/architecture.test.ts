@@ -24,8 +24,10 @@ const may: { readonly [folder: string]: readonly string[] } = {
   tracing: ['protocol'],
   push: ['protocol', 'dialects', 'store', 'egress', 'metrics', 'tracing'],
   engine: ['protocol', 'store', 'push', 'metrics', 'tracing'],
-  server: ['protocol', 'dialects', 'metrics', 'tracing'],
-  client: ['protocol', 'dialects', 'egress', 'tracing'],
+  // Frames and headers of HTTP/2; knows nothing of A2A.
+  http2: [],
+  server: ['protocol', 'dialects', 'http2', 'metrics', 'tracing'],
+  client: ['protocol', 'dialects', 'egress', 'http2', 'tracing'],
   signing: ['protocol', 'dialects'],
   documents: ['protocol'],
   artifacts: ['protocol'],
@@ -59,7 +61,7 @@ const may: { readonly [folder: string]: readonly string[] } = {
     'server',
   ],
   // Recorders wrap servers, clients and broker connections.
-  tap: ['protocol', 'dialects', 'documents', 'client', 'mesh', 'server', 'metrics'],
+  tap: ['protocol', 'dialects', 'documents', 'client', 'http2', 'mesh', 'server', 'metrics'],
   console: [
     'protocol',
     'dialects',
