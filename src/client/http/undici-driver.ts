@@ -1,5 +1,5 @@
 /**
- * HTTP driver based on undici, and on `node:http2` for gRPC, for Node. Each library is loaded with the first request.
+ * HTTP driver based on undici, and on HTTP/2 of our own for gRPC, for Node. Each is loaded with the first request.
  *
  * Responses are read from the dispatcher directly: a Node stream would cost more than the rest of a call.
  *

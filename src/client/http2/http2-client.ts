@@ -1,7 +1,8 @@
-import type { ClientHttp2Stream, OutgoingHttpHeaders } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 import type { EgressPolicy } from '../../egress/egress-policy.ts';
+import type { HeaderList } from '../../http2/hpack/header-encoder.ts';
+import type { Http2Stream, StreamHandler } from '../../http2/http2-stream.ts';
 import { raceAbort } from '../../primitives/abort.ts';
 import { type Clock, unrefClock } from '../../primitives/clock.ts';
 import { egressConnector } from '../http/egress-connector.ts';
@@ -43,15 +44,16 @@ export class Http2Client {
     });
   }
 
-  /** Opens a stream whose caller sends the body and reads the response. */
+  /** Opens a stream. @param connect - returns the handler of the stream, on which it sends the body */
   async openStream(
     origin: string,
-    headers: OutgoingHttpHeaders,
+    headers: HeaderList,
     signal: AbortSignal,
-  ): Promise<ClientHttp2Stream> {
+    connect: (stream: Http2Stream) => StreamHandler,
+  ): Promise<void> {
     const connection = await this.#pool({ origin }).acquire(signal);
     try {
-      return connection.openStream(headers, false);
+      connection.openStream(headers, connect);
     } catch (thrown) {
       connection.release();
       throw thrown;

@@ -1,11 +1,10 @@
-import {
-  type ClientHttp2Session,
-  type ClientHttp2Stream,
-  connect,
-  constants,
-  type OutgoingHttpHeaders,
-} from 'node:http2';
 import type { Socket } from 'node:net';
+import { Http2Error, http2Codes } from '../../http2/http2-error.ts';
+import type { HeaderList } from '../../http2/hpack/header-encoder.ts';
+import { Http2Session } from '../../http2/http2-session.ts';
+import type { Http2Stream, StreamHandler } from '../../http2/http2-stream.ts';
+import { connectionHeaders } from '../../http2/message-head.ts';
+import type { SessionListener, SessionOptions } from '../../http2/session-receiver.ts';
 import type { Clock } from '../../primitives/clock.ts';
 import type { HttpRequest } from '../http/http-client.ts';
 import { withCode } from './http2-connector.ts';
@@ -20,18 +19,13 @@ const maxStreams = 100;
 /** Milliseconds after which a connection without streams is closed. */
 const maxUnused = 30_000;
 
-const sessionSettings = { enablePush: false, initialWindowSize: 1 << 20, maxHeaderListSize: 64 * 1_024 };
-
-/** Headers that HTTP/2 does not permit. */
-const connectionHeaders: ReadonlySet<string> = new Set([
-  'connection',
-  'host',
-  'http2-settings',
-  'keep-alive',
-  'proxy-connection',
-  'transfer-encoding',
-  'upgrade',
-]);
+const sessionOptions: SessionOptions = {
+  isServer: false,
+  initialWindowSize: 1 << 20,
+  sessionWindow: 16 << 20,
+  maxHeaderListSize: 64 * 1_024,
+  maxHeaderFields: 1_000,
+};
 
 /** What a connection needs from its pool. */
 export interface ConnectionContext {
@@ -48,30 +42,25 @@ export interface ConnectionContext {
 }
 
 /** One HTTP/2 connection. */
-export class Http2Connection {
-  readonly #session: ClientHttp2Session;
+export class Http2Connection implements SessionListener {
+  readonly #session: Http2Session;
   readonly #context: ConnectionContext;
-  /** Streams above this id were not processed, because the server is closing the connection. */
-  #lastStreamId = Number.POSITIVE_INFINITY;
+  readonly #scheme: string;
+  readonly #authority: string;
   #streams = 0;
   #lastReceivedAt = 0;
   #cancelPing: (() => void) | undefined;
   #cancelClose: (() => void) | undefined;
+  /** Called when it is known whether the server speaks HTTP/2. */
+  #onOpened: ((error?: Error) => void) | undefined;
 
-  private constructor(session: ClientHttp2Session, context: ConnectionContext) {
-    this.#session = session;
+  private constructor(socket: Socket, context: ConnectionContext, onOpened: (error?: Error) => void) {
+    const { protocol, host } = new URL(context.origin);
+    this.#scheme = protocol.slice(0, -1);
+    this.#authority = host;
     this.#context = context;
-    session.on('goaway', (code, lastStreamId) => {
-      this.#lastStreamId = lastStreamId;
-      if (code === constants.NGHTTP2_ENHANCE_YOUR_CALM) context.onTooManyPings();
-      context.onChange();
-    });
-    session.once('close', () => {
-      this.#cancelPing?.();
-      this.#cancelClose?.();
-      context.onChange();
-    });
-    this.#becomeUnused();
+    this.#onOpened = onOpened;
+    this.#session = new Http2Session(socket, sessionOptions, this);
   }
 
   /**
@@ -79,44 +68,61 @@ export class Http2Connection {
    * it speaks HTTP/2.
    */
   static open(socket: Socket, context: ConnectionContext): Promise<Http2Connection> {
-    const session = connect(context.origin, {
-      createConnection: () => socket,
-      settings: sessionSettings,
-      // In megabytes: frames that wait, without bodies of streams.
-      maxSessionMemory: 64,
-    });
     return new Promise((resolve, reject) => {
-      const fail = (cause?: Error): void => {
+      const cancelTimer = context.clock.after(context.responseTimeout, () => connection.#opened(noHttp2()));
+      const connection = new Http2Connection(socket, context, (error) => {
         cancelTimer();
-        reject(cause ?? new Error('The server closed the connection'));
-        session.destroy();
-      };
-      const noHttp2 = (): Error => withCode('The server does not speak HTTP/2', noHttp2Code);
-      const cancelTimer = context.clock.after(context.responseTimeout, () => fail(noHttp2()));
-      const onClose = (): void => fail();
-      // Later errors end the streams, which report them.
-      session.on('error', (error: NodeJS.ErrnoException) =>
-        fail(error.code === 'ERR_HTTP2_ERROR' ? noHttp2() : error),
-      );
-      session.once('close', onClose);
-      session.once('remoteSettings', () => {
-        cancelTimer();
-        session.off('close', onClose);
-        session.setLocalWindowSize(16 << 20);
-        resolve(new Http2Connection(session, context));
+        if (error) {
+          connection.close();
+          reject(error);
+          return;
+        }
+        connection.#becomeUnused();
+        resolve(connection);
       });
     });
   }
 
+  #opened(error?: Error): void {
+    const onOpened = this.#onOpened;
+    this.#onOpened = undefined;
+    onOpened?.(error);
+  }
+
+  settingsReceived(): void {
+    this.#opened();
+  }
+
+  bytesReceived(): void {
+    this.#lastReceivedAt = this.#context.clock.monotonic();
+  }
+
+  goawayReceived(code: number): void {
+    if (code === http2Codes.enhanceYourCalm) this.#context.onTooManyPings();
+    this.#context.onChange();
+  }
+
+  streamClosed(): void {
+    this.release();
+  }
+
+  closed(error: Error | undefined): void {
+    this.#opened(
+      error instanceof Http2Error ? noHttp2() : (error ?? new Error('The server closed the connection')),
+    );
+    this.#cancelPing?.();
+    this.#cancelClose?.();
+    this.#context.onChange();
+  }
+
   get isClosed(): boolean {
-    return this.#session.destroyed;
+    return this.#session.isDestroyed;
   }
 
   /** True if another stream can be opened at once. */
   get hasCapacity(): boolean {
-    const { closed, destroyed, remoteSettings } = this.#session;
-    if (closed || destroyed || this.#lastStreamId !== Number.POSITIVE_INFINITY) return false;
-    return this.#streams < Math.min(remoteSettings?.maxConcurrentStreams ?? maxStreams, maxStreams);
+    const session = this.#session;
+    return session.canOpen && this.#streams < Math.min(session.peer.maxConcurrentStreams, maxStreams);
   }
 
   /** Reserves a stream for a request that follows, or for `release`. */
@@ -133,47 +139,39 @@ export class Http2Connection {
 
   /** Sends a request on a reserved stream. @throws if its headers are invalid */
   request({ method, path, headers, body }: HttpRequest, response: Http2Response): void {
-    const stream = this.openStream(
-      { ':method': method, ':path': path, ...toHttp2Headers(headers) },
-      body === undefined,
-    );
-    response.read(stream, this.#reading);
-    if (body !== undefined) stream.end(body);
+    const authority = headers.host ?? this.#authority;
+    const list = [':method', method, ':scheme', this.#scheme, ':path', path, ':authority', authority];
+    for (const name in headers)
+      if (name !== 'host' && !connectionHeaders.has(name)) list.push(name, headers[name] as string);
+    this.openStream(list, (stream) => {
+      stream.end(typeof body === 'string' ? Buffer.from(body) : body);
+      return response.read(stream);
+    });
   }
 
   /** Uses a reserved stream. @throws if its headers are invalid */
-  openStream(headers: OutgoingHttpHeaders, endStream: boolean): ClientHttp2Stream {
-    const stream = this.#session.request(headers, { endStream });
-    stream.once('close', () => this.release());
-    return stream;
+  openStream(headers: HeaderList, connect: (stream: Http2Stream) => StreamHandler): void {
+    const stream = this.#session.open(headers);
+    stream.handler = connect(stream);
+    stream.read();
   }
 
   close(): void {
     this.#session.destroy();
   }
 
-  readonly #reading = {
-    onReceived: (): void => {
-      this.#lastReceivedAt = this.#context.clock.monotonic();
-    },
-    wasRefused: (stream: ClientHttp2Stream): boolean =>
-      stream.rstCode === constants.NGHTTP2_REFUSED_STREAM ||
-      stream.id === undefined ||
-      stream.id > this.#lastStreamId,
-  };
-
   /** A connection without streams does not keep the process alive. */
   #becomeUnused(): void {
     this.#cancelPing?.();
-    if (this.#session.destroyed) return;
-    this.#session.unref();
+    if (this.#session.isDestroyed) return;
+    this.#session.socket.unref();
     this.#cancelClose = this.#context.clock.after(maxUnused, () => this.#session.close());
   }
 
   #becomeUsed(): void {
     this.#cancelClose?.();
-    this.#session.ref();
-    this.#reading.onReceived();
+    this.#session.socket.ref();
+    this.bytesReceived();
     this.#schedulePing(this.#context.pingInterval());
   }
 
@@ -192,21 +190,18 @@ export class Http2Connection {
   /** Tests whether the server still answers. */
   #ping(): void {
     const { clock, responseTimeout } = this.#context;
-    if (this.#session.destroyed) return;
+    if (this.#session.isDestroyed) return;
     this.#cancelPing = clock.after(responseTimeout, () =>
       this.#session.destroy(withCode('The server does not answer', 'HTTP2_PING_TIMEOUT')),
     );
     this.#session.ping(() => {
-      if (this.#streams === 0 || this.#session.destroyed) return;
+      if (this.#streams === 0 || this.#session.isDestroyed) return;
       this.#cancelPing?.();
-      this.#reading.onReceived();
       this.#schedulePing(this.#context.pingInterval());
     });
   }
 }
 
-function toHttp2Headers(headers: HttpRequest['headers']): Record<string, string> {
-  const entries = Object.entries(headers).filter(([name]) => !connectionHeaders.has(name));
-  if (headers.host !== undefined) entries.push([':authority', headers.host]);
-  return Object.fromEntries(entries);
+function noHttp2(): Error {
+  return withCode('The server does not speak HTTP/2', noHttp2Code);
 }

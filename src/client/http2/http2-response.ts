@@ -1,12 +1,14 @@
-import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2';
+import { http2Codes } from '../../http2/http2-error.ts';
+import type { Http2Stream, StreamHandler } from '../../http2/http2-stream.ts';
+import type { HeaderFields, MessageHead } from '../../http2/message-head.ts';
 import { HttpTransportError } from '../http/http-client.ts';
 import { joinValues, QueuedResponse } from '../http/queued-response.ts';
 import { withCode } from './http2-connector.ts';
 
 /** One exchange over HTTP/2: a stream of a connection. */
-export class Http2Response extends QueuedResponse {
-  #stream: ClientHttp2Stream | undefined = undefined;
-  #trailers: IncomingHttpHeaders = {};
+export class Http2Response extends QueuedResponse implements StreamHandler {
+  #stream: Http2Stream | undefined = undefined;
+  #trailers: HeaderFields = {};
 
   protected get wasSent(): boolean {
     return this.#stream !== undefined;
@@ -17,50 +19,43 @@ export class Http2Response extends QueuedResponse {
   }
 
   protected resume(): void {
-    if (this.#stream?.isPaused()) this.#stream.resume();
+    this.#stream?.resume();
   }
 
   protected cancel(): void {
-    this.#stream?.close(constants.NGHTTP2_CANCEL);
+    this.#stream?.reset(http2Codes.cancel);
   }
 
   trailer(name: string): string | undefined {
     return joinValues(this.#trailers[name]);
   }
 
-  /**
-   * Reads what a stream receives.
-   *
-   * @param context - tells of received bytes, and whether the server refuses to process the stream.
-   */
-  read(
-    stream: ClientHttp2Stream,
-    context: { onReceived(): void; wasRefused(stream: ClientHttp2Stream): boolean },
-  ): void {
+  /** Becomes the handler of a stream. */
+  read(stream: Http2Stream): this {
     this.#stream = stream;
-    stream.on('response', (headers) => {
-      context.onReceived();
-      this.start(headers[':status'] ?? 0, headers);
-    });
-    stream.on('data', (chunk: Buffer) => {
-      context.onReceived();
-      this.push(chunk);
-    });
-    stream.on('trailers', (trailers) => {
-      this.#trailers = trailers;
-    });
-    stream.once('end', () => {
-      // A body that ends with a reset is not complete.
-      if (stream.rstCode === constants.NGHTTP2_NO_ERROR) this.finish(undefined);
-    });
-    let failure: Error | undefined;
-    stream.on('error', (error) => {
-      failure = error;
-    });
-    stream.once('close', () => {
-      if (this.isOver) return;
-      const cause = failure ?? withCode('The server closed the stream', `HTTP2_RESET_${stream.rstCode}`);
-      this.finish(new HttpTransportError(cause, !context.wasRefused(stream)));
-    });
+    return this;
+  }
+
+  headReceived({ status, fields }: MessageHead): void {
+    this.start(status, fields);
+  }
+
+  dataReceived(bytes: Buffer): void {
+    this.push(bytes);
+  }
+
+  endReceived(trailers: MessageHead | undefined): void {
+    if (trailers) this.#trailers = trailers.fields;
+    this.finish(undefined);
+    // The server has answered without the rest of the request.
+    if (this.#stream && this.#stream.waitingBytes > 0) this.#stream.reset(http2Codes.cancel);
+  }
+
+  drained(): void {}
+
+  closed(code: number, error?: Error): void {
+    if (this.isOver) return;
+    const cause = error ?? withCode('The server closed the stream', `HTTP2_RESET_${code}`);
+    this.finish(new HttpTransportError(cause, code !== http2Codes.refusedStream));
   }
 }

@@ -30,6 +30,10 @@ export class AuthenticatedRequest implements HttpServerRequest {
     return this.#inner.body;
   }
 
+  get bodyLength(): number | undefined {
+    return this.#inner.bodyLength;
+  }
+
   get mountPath(): string | undefined {
     return this.#inner.mountPath;
   }

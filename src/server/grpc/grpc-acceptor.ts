@@ -1,40 +1,29 @@
-import {
-  createServer,
-  type Http2Server,
-  type IncomingHttpHeaders,
-  type ServerHttp2Session,
-  type ServerHttp2Stream,
-} from 'node:http2';
 import type { Socket } from 'node:net';
+import type { Http2Stream } from '../../http2/http2-stream.ts';
+import type { MessageHead } from '../../http2/message-head.ts';
+import type { SessionOptions } from '../../http2/session-receiver.ts';
 import type { Http2Acceptor } from '../fast-path/fast-path-server.ts';
+import { singleHeader } from '../http/http-message.ts';
 import { defaultLimits } from '../limits/limits.ts';
 import type { ServerOptions } from '../server-options.ts';
-import { GrpcConnection } from './grpc-connection.ts';
+import { type ConnectionOwner, GrpcConnection } from './grpc-connection.ts';
 import type { GrpcSettings } from './grpc-options.ts';
-
-/** Property of a session with its connection. */
-const ownConnection = Symbol('connection');
-
-interface GrpcSession extends ServerHttp2Session {
-  [ownConnection]?: GrpcConnection;
-}
 
 /** Bytes of a call that a client may send before the server has read them. */
 const windowSize = 1 << 20;
 
-/** Megabytes of one connection for frames and headers that wait. */
-const maxSessionMemory = 64;
+/** Bytes of all calls of a connection. */
+const sessionWindow = 8 << 20;
 
 const grpcContentType = /^application\/grpc(?:\+proto)?\s*(?:;|$)/i;
 
 /** Accepts calls of gRPC on HTTP/2 connections that another server has accepted. */
-export abstract class GrpcAcceptor implements Http2Acceptor {
-  readonly #server: Http2Server;
-  readonly #settings: GrpcSettings;
+export abstract class GrpcAcceptor implements Http2Acceptor, ConnectionOwner {
+  readonly settings: GrpcSettings;
+  readonly sessionOptions: SessionOptions;
   readonly #connections = new Set<GrpcConnection>();
   readonly #checkInterval: number;
   #checkTimer: NodeJS.Timeout | undefined = undefined;
-  #accepting: Socket | undefined = undefined;
 
   /** @param timeouts - milliseconds after which calls must be checked; 0 for never */
   constructor(
@@ -43,66 +32,44 @@ export abstract class GrpcAcceptor implements Http2Acceptor {
     timeouts: readonly number[],
   ) {
     const { headerBytes, headers } = { ...defaultLimits, ...limits };
-    this.#settings = settings;
+    this.settings = settings;
     this.#checkInterval = checkInterval([
       settings.keepAliveInterval,
       settings.keepAliveTimeout,
       settings.idleTimeout,
       ...timeouts,
     ]);
-    this.#server = createServer({
-      settings: {
-        maxConcurrentStreams: settings.callsPerConnection,
-        initialWindowSize: windowSize,
-        maxHeaderListSize: headerBytes,
-      },
-      maxHeaderListPairs: Number.isFinite(headers) ? headers : 0xff_ff_ff_ff,
-      maxSessionInvalidFrames: 100,
-      maxSessionMemory,
-    });
-    this.#server.on('session', (session: GrpcSession) => this.#onSession(session));
-    this.#server.on('stream', (stream, headers) => this.#onStream(stream, headers));
+    this.sessionOptions = {
+      isServer: true,
+      maxConcurrentStreams: settings.callsPerConnection,
+      initialWindowSize: windowSize,
+      sessionWindow,
+      maxHeaderListSize: headerBytes,
+      maxHeaderFields: headers,
+    };
   }
 
-  /** Handles a call. Errors of the stream are ignored. */
-  protected abstract onCall(
-    connection: GrpcConnection,
-    stream: ServerHttp2Stream,
-    headers: IncomingHttpHeaders,
-  ): void;
+  /** Handles a call. */
+  protected abstract onCall(connection: GrpcConnection, stream: Http2Stream, head: MessageHead): void;
 
   /** Takes over a connection whose first bytes are the preface of HTTP/2. */
   accept(socket: Socket): void {
-    this.#accepting = socket;
-    this.#server.emit('connection', socket);
-    this.#accepting = undefined;
-  }
-
-  #onSession(session: GrpcSession): void {
-    const socket = this.#accepting;
-    if (!socket) return;
-    const connection = new GrpcConnection(session, socket, this.#settings, performance.now());
-    session[ownConnection] = connection;
-    this.#connections.add(connection);
+    this.#connections.add(new GrpcConnection(socket, this, performance.now()));
     this.#checkTimer ??= setInterval(() => this.#check(), this.#checkInterval).unref();
-    session.once('close', () => {
-      this.#connections.delete(connection);
-      if (this.#connections.size > 0) return;
-      clearInterval(this.#checkTimer);
-      this.#checkTimer = undefined;
-    });
   }
 
-  #onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
-    // Errors of clients, such as a reset, are not errors of the server.
-    stream.on('error', ignoreError);
-    // The client has reset it in the same turn of the event loop.
-    if (stream.destroyed) return;
-    const connection = (stream.session as GrpcSession | undefined)?.[ownConnection];
-    const status = headers[':method'] === 'POST' ? 415 : 405;
-    if (!connection || status === 405 || !grpcContentType.test(headers['content-type'] ?? ''))
+  connectionClosed(connection: GrpcConnection): void {
+    this.#connections.delete(connection);
+    if (this.#connections.size > 0) return;
+    clearInterval(this.#checkTimer);
+    this.#checkTimer = undefined;
+  }
+
+  requestReceived(connection: GrpcConnection, stream: Http2Stream, head: MessageHead): void {
+    const status = head.method === 'POST' ? 415 : 405;
+    if (status === 405 || !grpcContentType.test(singleHeader(head.fields, 'content-type') ?? ''))
       respondWithStatus(stream, status);
-    else this.onCall(connection, stream, headers);
+    else this.onCall(connection, stream, head);
   }
 
   #check(): void {
@@ -124,11 +91,10 @@ export abstract class GrpcAcceptor implements Http2Acceptor {
   }
 }
 
-function ignoreError(): void {}
-
 /** Responds without a message. */
-export function respondWithStatus(stream: ServerHttp2Stream, status: number): void {
-  stream.respond({ ':status': status }, { endStream: true });
+export function respondWithStatus(stream: Http2Stream, status: number): void {
+  stream.sendHead([':status', String(status)], true);
+  stream.discard();
 }
 
 /** Returns the milliseconds between two checks of all connections, so that timeouts are met to a quarter. */

@@ -1,5 +1,6 @@
 import type { GrpcMethod, GrpcService } from '../../dialects/protobuf/grpc-service.ts';
 import { frameText } from '../../dialects/protobuf/length-prefix.ts';
+import type { HeaderList } from '../../http2/hpack/header-encoder.ts';
 import { A2AError, errorTable } from '../../protocol/errors.ts';
 import type { AgentHttpHandler } from '../http/agent-http-handler.ts';
 import { withActivatedExtensions } from '../http/extensions.ts';
@@ -60,9 +61,13 @@ export class GrpcExchange implements TextSink {
       this.#reservation = reservation;
       const message = await readMessage(this.#call, reservation);
       if (this.#call.isOver) return;
-      request.body = frameText(message);
+      request.bodyLength = message.length;
       const target = this.#findAgent(method.method, message);
-      this.#observer = observeCall(this.#handler.onTraffic, authenticated, method);
+      const { onTraffic } = this.#handler;
+      if (onTraffic) {
+        request.body = frameText(message);
+        this.#observer = observeCall(onTraffic, authenticated, method);
+      }
       const response = await handleGrpc(this.#handler.context, authenticated, method, message, target);
       this.#respond(await this.#withExtensions(this.#observer?.responded(response) ?? response));
     } catch (thrown) {
@@ -121,8 +126,9 @@ export class GrpcExchange implements TextSink {
       call.request.body = '';
       body.pipe(this);
     } else {
+      const { telemetry } = call.request;
       call.end(body);
-      call.request.telemetry?.end(200);
+      telemetry?.end(200);
     }
   }
 
@@ -162,8 +168,8 @@ export class GrpcExchange implements TextSink {
     return this.#call.write(text);
   }
 
-  once(event: 'drain', callback: () => void): void {
-    this.#call.stream.once(event, callback);
+  once(_event: 'drain', callback: () => void): void {
+    this.#call.onDrained = callback;
   }
 
   end(last?: string): void {
@@ -178,10 +184,10 @@ export class GrpcExchange implements TextSink {
 }
 
 /** Returns the header with the activated extensions, if there is one. */
-function extensionMetadata(headers: readonly string[]): { [name: string]: string } | undefined {
+function extensionMetadata(headers: readonly string[]): HeaderList | undefined {
   for (let i = 0; i + 1 < headers.length; i += 2) {
     const name = headers[i]?.toLowerCase() ?? '';
-    if (name.endsWith('a2a-extensions')) return { [name]: headers[i + 1] ?? '' };
+    if (name.endsWith('a2a-extensions')) return [name, headers[i + 1] ?? ''];
   }
   return undefined;
 }

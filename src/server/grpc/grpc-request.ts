@@ -1,5 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http2';
+import type { MessageHead } from '../../http2/message-head.ts';
 import type { HttpServerRequest, RequestHeaders } from '../http/http-message.ts';
 import type { RequestTelemetry } from '../telemetry/request-telemetry.ts';
 import type { GrpcConnection } from './grpc-connection.ts';
@@ -13,17 +13,18 @@ export class GrpcRequest implements HttpServerRequest {
   readonly isSecure: boolean;
   readonly remoteAddress: string | undefined;
   readonly localAddress: string | undefined;
-  /** The frame of the client as text in which each character is a byte. */
+  /** The frame of the client as text in which each character is a byte; set for observers only. */
   body = '';
+  bodyLength = 0;
   telemetry: RequestTelemetry | undefined = undefined;
   isAdmitted = false;
   clientAddress: string | undefined = undefined;
   #connection: GrpcConnection | undefined;
   #onDisconnect: (() => void)[] | undefined = undefined;
 
-  constructor(connection: GrpcConnection, headers: IncomingHttpHeaders, path: string) {
+  constructor(connection: GrpcConnection, { path, fields }: MessageHead) {
     this.path = path;
-    this.headers = metadataOf(headers);
+    this.headers = fields;
     this.isSecure = connection.isSecure;
     this.remoteAddress = connection.remoteAddress;
     this.localAddress = connection.localAddress;
@@ -52,12 +53,4 @@ export class GrpcRequest implements HttpServerRequest {
     this.#connection = undefined;
     this.#onDisconnect = undefined;
   }
-}
-
-/** Returns the headers without the pseudo-headers of HTTP/2, one of which replaces `host`. */
-function metadataOf(headers: IncomingHttpHeaders): RequestHeaders {
-  const metadata: Record<string, string | string[] | undefined> = {};
-  for (const name in headers) if (name.charCodeAt(0) !== 0x3a) metadata[name] = headers[name];
-  metadata.host = headers[':authority'] ?? headers.host;
-  return metadata;
 }

@@ -1,4 +1,5 @@
-import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
+import type { Http2Stream } from '../../http2/http2-stream.ts';
+import type { MessageHead } from '../../http2/message-head.ts';
 import { defaultLimits } from '../limits/limits.ts';
 import type { ServerOptions } from '../server-options.ts';
 import { GrpcAcceptor, respondWithStatus } from './grpc-acceptor.ts';
@@ -32,19 +33,15 @@ export class GrpcServer extends GrpcAcceptor {
     this.#limits = { maxBodyBytes, requestTimeout, stallTimeout };
   }
 
-  protected override onCall(
-    connection: GrpcConnection,
-    stream: ServerHttp2Stream,
-    headers: IncomingHttpHeaders,
-  ): void {
-    const path = headers[':path'] ?? '';
+  protected override onCall(connection: GrpcConnection, stream: Http2Stream, head: MessageHead): void {
+    const { path } = head;
     const handler = this.#agents.handlerFor(path);
     if (this.#services.has(path)) {
       const limits = { ...this.#limits, maxBodyBytes: maxServiceMessage };
-      void this.#services.run(new ServerCall(connection, stream, headers, limits), handler);
+      void this.#services.run(new ServerCall(connection, stream, head, limits), handler);
     } else if (!handler) respondWithStatus(stream, 404);
     else {
-      const call = new ServerCall(connection, stream, headers, this.#limits);
+      const call = new ServerCall(connection, stream, head, this.#limits);
       const { agentFor } = this.#agents;
       const method = findServedMethod(handler, path, agentFor !== undefined);
       void new GrpcExchange(handler, call, method, agentFor).run();

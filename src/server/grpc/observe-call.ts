@@ -17,11 +17,10 @@ export interface GrpcCallObserver {
  * errors of REST. Without credentials of the client.
  */
 export function observeCall(
-  observer: TrafficObserver | undefined,
+  observer: TrafficObserver,
   request: HttpServerRequest,
   { service, method }: { service: GrpcService; method: GrpcMethod },
-): GrpcCallObserver | undefined {
-  if (!observer) return undefined;
+): GrpcCallObserver {
   const observe = observeTraffic((observed) => {
     const listener = observer(withBody(observed, toJson(method.request, observed.body)));
     return listener && jsonListener(listener, method.response);

@@ -1,12 +1,13 @@
 import { ByteReader, MalformedMessageError } from '../../dialects/protobuf/byte-reader.ts';
 import { FrameReader } from '../../dialects/protobuf/frame-reader.ts';
+import { prefixSize } from '../../dialects/protobuf/length-prefix.ts';
 import { FrameTooLargeError } from '../../primitives/formats/sse.ts';
 import type { MessageType } from '../../dialects/protobuf/message-type.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import { singleHeader } from '../http/http-message.ts';
 import { type ByteReservation, minCountedBytes } from '../limits/byte-budget.ts';
 import { bodiesExceeded } from '../limits/server-budgets.ts';
-import type { ServerCall } from './server-call.ts';
+import type { CallReader, ServerCall } from './server-call.ts';
 import { decompress, messageTooLarge } from './message-encoding.ts';
 
 /**
@@ -17,8 +18,9 @@ import { decompress, messageTooLarge } from './message-encoding.ts';
  */
 export async function readMessage(call: ServerCall, reservation?: ByteReservation): Promise<Uint8Array> {
   const { maxBodyBytes } = call.limits;
-  const reader = new FrameReader(maxBodyBytes, true);
-  const message = await readOnlyMessage(call, reader, reservation);
+  const reader = new MessageReader(maxBodyBytes, reservation);
+  call.read(reader);
+  const message = await reader.result();
   call.received();
   if (!message) throw invalid('the message is missing');
   if (!reader.isCompressed) return message;
@@ -30,55 +32,84 @@ export async function readMessage(call: ServerCall, reservation?: ByteReservatio
   }
 }
 
-function readOnlyMessage(
-  call: ServerCall,
-  reader: FrameReader,
-  reservation: ByteReservation | undefined,
-): Promise<Uint8Array | undefined> {
-  const { stream } = call;
-  let message: Uint8Array | undefined;
-  let size = 0;
-  let counted = 0;
-  return new Promise((resolve, reject) => {
-    if (stream.readableEnded || stream.endAfterHeaders) {
-      resolve(undefined);
-      return;
+/** Receives the only message of a call. What follows an error is discarded. */
+class MessageReader implements CallReader {
+  readonly #maxBytes: number;
+  readonly #reservation: ByteReservation | undefined;
+  #frames: FrameReader | undefined = undefined;
+  #message: Uint8Array | undefined = undefined;
+  #size = 0;
+  #countedSize = 0;
+  #error: A2AError | undefined = undefined;
+  #isOver = false;
+  #wake: (() => void) | undefined = undefined;
+
+  constructor(maxBytes: number, reservation: ByteReservation | undefined) {
+    this.#maxBytes = maxBytes;
+    this.#reservation = reservation;
+  }
+
+  get isCompressed(): boolean {
+    return this.#frames?.isCompressed ?? false;
+  }
+
+  /** Returns the message, if there is one, at once if it has arrived. @throws {@link A2AError}, also as a rejection */
+  result(): Promise<Uint8Array | undefined> | Uint8Array | undefined {
+    if (!this.#isOver) return new Promise<void>((wake) => (this.#wake = wake)).then(() => this.result());
+    if (this.#error) throw this.#error;
+    return this.#message;
+  }
+
+  dataReceived(chunk: Buffer): void {
+    if (this.#isOver) return;
+    this.#size += chunk.length;
+    if (this.#reservation && this.#size >= minCountedBytes) {
+      if (!this.#reservation.grow(this.#size - this.#countedSize)) {
+        this.#finish(bodiesExceeded());
+        return;
+      }
+      this.#countedSize = this.#size;
     }
-    const fail = (error: A2AError): void => {
-      // The rest is discarded.
-      stream.off('data', onData);
-      stream.resume();
-      reject(error);
-    };
-    const onData = (chunk: Buffer): void => {
-      size += chunk.length;
-      if (reservation && size >= minCountedBytes) {
-        if (!reservation.grow(size - counted)) {
-          fail(bodiesExceeded());
-          return;
-        }
-        counted = size;
-      }
-      try {
-        const messages = reader.push(chunk);
-        if (messages.length > 1 || (message && messages.length > 0))
-          fail(invalid('more than one message was sent'));
-        else message ??= messages[0];
-      } catch (thrown) {
-        fail(toA2AError(thrown, call.limits.maxBodyBytes));
-      }
-    };
-    stream.on('data', onData);
-    let isSettled = false;
-    stream.once('end', () => {
-      isSettled = true;
-      if (reader.isComplete) resolve(message);
-      else reject(invalid('the message is incomplete'));
-    });
-    stream.once('close', () => {
-      if (!isSettled) reject(new A2AError('CANCELED'));
-    });
-  });
+    // Most messages arrive in one piece.
+    if (!this.#frames && this.#size === chunk.length && isWhole(chunk, this.#maxBytes))
+      this.#message = chunk.subarray(prefixSize);
+    else this.#readFrames(chunk);
+  }
+
+  #readFrames(chunk: Buffer): void {
+    this.#frames ??= new FrameReader(this.#maxBytes, true);
+    try {
+      const messages = this.#frames.push(chunk);
+      if (messages.length > 1 || (this.#message && messages.length > 0))
+        this.#finish(invalid('more than one message was sent'));
+      else this.#message ??= messages[0];
+    } catch (thrown) {
+      this.#finish(toA2AError(thrown, this.#maxBytes));
+    }
+  }
+
+  endReceived(): void {
+    const isComplete = this.#frames?.isComplete ?? true;
+    this.#finish(isComplete ? undefined : invalid('the message is incomplete'));
+  }
+
+  closed(): void {
+    this.#finish(new A2AError('CANCELED'));
+  }
+
+  #finish(error: A2AError | undefined): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#error = error;
+    this.#wake?.();
+  }
+}
+
+/** True for exactly one message that is not compressed. */
+function isWhole(chunk: Buffer, maxBytes: number): boolean {
+  if (chunk.length < prefixSize || chunk[0] !== 0) return false;
+  const length = chunk.readUInt32BE(1);
+  return length === chunk.length - prefixSize && length <= maxBytes;
 }
 
 /** Reads the field `tenant` of a message without decoding the rest. */

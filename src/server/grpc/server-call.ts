@@ -1,8 +1,10 @@
-import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
-import { type GrpcTrailers, okTrailers, writeGrpcStatus } from '../../dialects/protobuf/grpc-status.ts';
+import { okTrailers, writeGrpcStatus } from '../../dialects/protobuf/grpc-status.ts';
+import type { HeaderList } from '../../http2/hpack/header-encoder.ts';
+import { http2Codes } from '../../http2/http2-error.ts';
+import type { Http2Stream, StreamHandler } from '../../http2/http2-stream.ts';
+import { listFields, type MessageHead } from '../../http2/message-head.ts';
 import type { ProtocolVersion } from '../../protocol/card.ts';
 import { A2AError } from '../../protocol/errors.ts';
-import { minCountedBytes } from '../limits/byte-budget.ts';
 import type { GrpcConnection, OpenCall } from './grpc-connection.ts';
 import { GrpcRequest } from './grpc-request.ts';
 import { parseGrpcTimeout } from './grpc-timeout.ts';
@@ -18,15 +20,26 @@ export interface ServerCallLimits {
   readonly stallTimeout: number;
 }
 
-const responseHeaders = {
-  ':status': 200,
+/** Receives the messages of the client. */
+export interface CallReader {
+  dataReceived(bytes: Buffer): void;
+  /** Called when the client has sent all. */
+  endReceived(): void;
+  /** Called when the client has reset the call before. */
+  closed(): void;
+}
+
+const responseHeaders = listFields({
+  ':status': '200',
   'content-type': 'application/grpc+proto',
   'grpc-accept-encoding': acceptedEncodings,
-};
+});
+
+const okStatus = listFields({ ...okTrailers });
 
 /** One call: sends messages and one status, and ends with its deadline. */
-export class ServerCall implements OpenCall {
-  readonly stream: ServerHttp2Stream;
+export class ServerCall implements OpenCall, StreamHandler {
+  readonly stream: Http2Stream;
   readonly request: GrpcRequest;
   readonly limits: ServerCallLimits;
   /** Version whose status codes are sent. */
@@ -35,28 +48,27 @@ export class ServerCall implements OpenCall {
   onEnded: (() => void) | undefined = undefined;
   /** Called instead of {@link fail} when the deadline passes or the server stops. */
   onInterrupted: ((error: A2AError) => void) | undefined = undefined;
+  /** Called once at the end of the backpressure. */
+  onDrained: (() => void) | undefined = undefined;
   readonly #connection: GrpcConnection;
+  #reader: CallReader | undefined = undefined;
   #deadline: NodeJS.Timeout | undefined = undefined;
-  #status: GrpcTrailers = okTrailers;
   /** True once the headers of the response are sent. */
   #isOpen = false;
   #isEnding = false;
   /** Start of the wait for the client, in milliseconds of the monotonic clock; 0 if the server does not wait for it. */
   #waitsSince = performance.now();
+  /** Bytes that the client had not read at the last check. */
+  #waitingBytes = 0;
 
-  constructor(
-    connection: GrpcConnection,
-    stream: ServerHttp2Stream,
-    headers: IncomingHttpHeaders,
-    limits: ServerCallLimits,
-  ) {
+  constructor(connection: GrpcConnection, stream: Http2Stream, head: MessageHead, limits: ServerCallLimits) {
     this.stream = stream;
     this.limits = limits;
     this.#connection = connection;
-    this.request = new GrpcRequest(connection, headers, headers[':path'] ?? '');
+    this.request = new GrpcRequest(connection, head);
+    stream.handler = this;
     connection.callStarted(this);
-    stream.once('close', () => this.#closed());
-    const milliseconds = parseGrpcTimeout(headers['grpc-timeout']);
+    const milliseconds = parseGrpcTimeout(head.fields['grpc-timeout']);
     if (milliseconds !== undefined)
       this.#deadline = setTimeout(
         () => this.#interruptWith(new A2AError('TIMEOUT', 'The deadline of the client has passed')),
@@ -66,7 +78,27 @@ export class ServerCall implements OpenCall {
 
   /** True if nothing more can be sent. */
   get isOver(): boolean {
-    return this.#isEnding || this.stream.destroyed || this.stream.closed;
+    return this.#isEnding || this.stream.isClosed;
+  }
+
+  /** Reads the messages of the client, with what has arrived already. */
+  read(reader: CallReader): void {
+    this.#reader = reader;
+    this.stream.read();
+  }
+
+  dataReceived(bytes: Buffer): void {
+    this.#reader?.dataReceived(bytes);
+  }
+
+  endReceived(): void {
+    this.#reader?.endReceived();
+  }
+
+  drained(): void {
+    const onDrained = this.onDrained;
+    this.onDrained = undefined;
+    onDrained?.();
   }
 
   /** Called when the message of the client has arrived. */
@@ -75,20 +107,17 @@ export class ServerCall implements OpenCall {
   }
 
   /** Sends the headers of the response. @param metadata - additional headers */
-  open(metadata?: { readonly [name: string]: string }): void {
+  open(metadata?: HeaderList): void {
     if (this.#isOpen || this.isOver) return;
+    if (metadata) this.stream.sendHead([...responseHeaders, ...metadata], false);
+    else this.stream.sendHead(responseHeaders, false, true);
     this.#isOpen = true;
-    const { stream } = this;
-    stream.respond(metadata ? { ...responseHeaders, ...metadata } : responseHeaders, {
-      waitForTrailers: true,
-    });
-    stream.once('wantTrailers', () => stream.sendTrailers({ ...this.#status }));
   }
 
   /** Sends frames, as text in which each character is a byte. @returns false to signal backpressure */
   write(frames: string): boolean {
     this.#connection.sent();
-    return this.stream.write(frames, 'latin1');
+    return this.stream.write(frames);
   }
 
   /** Sends the last frames and the status. */
@@ -96,11 +125,11 @@ export class ServerCall implements OpenCall {
     if (this.isOver) return;
     this.#isEnding = true;
     this.#connection.sent();
-    if (error) this.#status = writeGrpcStatus(error, this.version);
+    this.#waitsSince = performance.now();
     const { stream } = this;
-    if (frames === undefined) stream.end();
-    else stream.end(frames, 'latin1');
-    this.#limitStall(frames?.length ?? 0);
+    if (error) stream.end(frames, this.#statusOf(error));
+    else stream.end(frames, okStatus, true);
+    this.#waitingBytes = stream.waitingBytes;
   }
 
   /** Ends the call with an error. */
@@ -111,15 +140,15 @@ export class ServerCall implements OpenCall {
       return;
     }
     this.#isEnding = true;
+    this.#waitsSince = performance.now();
     const { stream } = this;
-    stream.respond({ ...responseHeaders, ...writeGrpcStatus(error, this.version) }, { endStream: true });
-    // Without an error, this tells the client to stop sending.
-    if (!stream.readableEnded) stream.close(constants.NGHTTP2_NO_ERROR);
+    stream.sendHead([...responseHeaders, ...this.#statusOf(error)], true);
+    stream.discard();
   }
 
   /** Closes the call of a client that does not read. */
   destroy(): void {
-    this.stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    this.stream.reset(http2Codes.enhanceYourCalm);
   }
 
   interrupt(): void {
@@ -128,24 +157,28 @@ export class ServerCall implements OpenCall {
 
   clientEnded(): void {
     // A message that is not complete never will be.
-    if (this.#waitsSince > 0 && !this.#isEnding) this.stream.close(constants.NGHTTP2_CANCEL);
+    if (this.#waitsSince > 0 && !this.#isEnding) this.stream.reset(http2Codes.cancel);
   }
 
   check(now: number): void {
     if (this.#waitsSince === 0) return;
+    const { waitingBytes } = this.stream;
+    if (waitingBytes < this.#waitingBytes) {
+      // The client reads.
+      this.#waitingBytes = waitingBytes;
+      this.#waitsSince = now;
+      return;
+    }
     const { requestTimeout, stallTimeout } = this.limits;
     const timeout = this.#isEnding ? stallTimeout : requestTimeout;
     if (timeout === 0 || now - this.#waitsSince < timeout) return;
-    if (this.#isEnding) this.destroy();
+    if (this.#isEnding && waitingBytes === 0) this.stream.reset(http2Codes.noError);
+    else if (this.#isEnding) this.destroy();
     else this.#interruptWith(new A2AError('TIMEOUT', 'The message did not arrive in time'));
   }
 
-  /** The client must read the last bytes within the limit. While it reads a large message, Node restarts the timeout. */
-  #limitStall(length: number): void {
-    const { stream } = this;
-    const { stallTimeout } = this.limits;
-    if (length < minCountedBytes) this.#waitsSince = performance.now();
-    else if (stallTimeout > 0) stream.setTimeout(stallTimeout, () => this.destroy());
+  #statusOf(error: A2AError): HeaderList {
+    return listFields({ ...writeGrpcStatus(error, this.version) });
   }
 
   #interruptWith(error: A2AError): void {
@@ -154,12 +187,13 @@ export class ServerCall implements OpenCall {
     else this.fail(error);
   }
 
-  #closed(): void {
-    const { stream } = this;
+  closed(code: number): void {
+    const { request } = this;
     clearTimeout(this.#deadline);
     this.#connection.callEnded(this);
-    if (stream.rstCode !== 0 || !stream.writableFinished) this.request.disconnected();
+    if (code !== http2Codes.noError || !this.#isEnding) request.disconnected();
+    this.#reader?.closed();
     this.onEnded?.();
-    this.request.release();
+    request.release();
   }
 }

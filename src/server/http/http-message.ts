@@ -24,6 +24,8 @@ export interface HttpServerRequest {
   readonly headers: RequestHeaders;
   /** Body as text; empty if there is none. */
   readonly body: string;
+  /** Length of a body that is not text. */
+  readonly bodyLength?: number | undefined;
   /** True if the connection is encrypted. */
   readonly isSecure: boolean;
   /** Verified TLS certificate of the client. */

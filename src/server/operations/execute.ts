@@ -16,7 +16,7 @@ export function executeUnary(
 ): Promise<string> {
   const { telemetry } = request;
   telemetry?.setOperation(operationCall, request);
-  checkRequestSize(operationCall.request, context.limits, request.body.length);
+  checkRequestSize(operationCall.request, context.limits, request.bodyLength ?? request.body.length);
   const usage = context.limiter.acquireRequest(request);
   const { responseTimeout = defaultLimits.responseTimeout } = context.limits;
   try {
@@ -40,7 +40,7 @@ export function executeStream(
 ): Promise<HttpServerResponse> | HttpServerResponse {
   const { telemetry } = request;
   telemetry?.setOperation(operationCall, request);
-  checkRequestSize(operationCall.request, context.limits, request.body.length);
+  checkRequestSize(operationCall.request, context.limits, request.bodyLength ?? request.body.length);
   const usage = context.limiter.acquireStream(request);
   const fail = (error: unknown): never => {
     context.limiter.releaseStream(usage);

@@ -4,6 +4,7 @@ import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2';
 import { connect as connectTls } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { connect } from '../../../src/client/index.ts';
 import { encodeMessage } from '../../../src/dialects/protobuf/encode-message.ts';
 import { messages0_3 } from '../../../src/dialects/protobuf/messages-0_3.ts';
 import { messages1_0 } from '../../../src/dialects/protobuf/messages-1_0.ts';
@@ -55,6 +56,17 @@ describe('gRPC limits', () => {
     const [headers] = (await once(stream, 'response')) as [{ readonly [name: string]: unknown }];
     expect(headers['grpc-status']).toBe('8');
     stream.close();
+  });
+
+  it('answers clients that are still sending a large message', async () => {
+    const { session, server } = await start({ maxBodyBytes: 1_000 });
+    const large = frame(Buffer.alloc(5 << 20));
+    for (let n = 0; n < 3; n++)
+      expect(await fail(session, large)).toMatchObject({ reason: 'PAYLOAD_TOO_LARGE' });
+    const agent = connect(server.url, { transports: ['GRPC'] });
+    const message = { messageId: 'm', role: 'user' as const, parts: [{ text: 'x'.repeat(5 << 20) }] };
+    await expect(agent.send({ message })).rejects.toMatchObject({ reason: 'PAYLOAD_TOO_LARGE' });
+    await agent.close();
   });
 
   it('limits objects, lists and members of a message', async () => {

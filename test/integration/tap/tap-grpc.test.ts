@@ -338,10 +338,11 @@ describe('gRPC proxy of the tap', () => {
     );
     const { log, session } = await startRaw(address, { stallTimeout: 80 });
     const stream = openCall(session, 'SendMessage', send('hello'));
+    const closed = new Promise((resolve) => stream.once('close', resolve));
     const { text } = await waitForRecord(log, ({ kind }) => kind === 'end');
     expect(text).toBe('The client stopped reading and was disconnected');
     stream.resume();
-    await new Promise((resolve) => stream.once('close', resolve));
+    await closed;
     expect(stream.rstCode).toBe(constants.NGHTTP2_ENHANCE_YOUR_CALM);
   });
 

@@ -58,7 +58,7 @@ export class HealthService {
     const status = this.#statusOf(service);
     if (call.isOver) this.#watchers.delete(watcher);
     // A client that does not read gets the newest state only.
-    else if (status !== sent && call.stream.writableLength === 0) {
+    else if (status !== sent && call.stream.waitingBytes === 0) {
       watcher.sent = status;
       call.write(statusFrame(status));
     }

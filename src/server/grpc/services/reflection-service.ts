@@ -27,21 +27,24 @@ export function reflect(call: ServerCall): void {
   const reader = new FrameReader(limits.maxBodyBytes);
   const wait = (): void => {
     stream.pause();
-    stream.once('drain', () => stream.resume());
+    call.onDrained = () => stream.resume();
   };
   call.open();
-  stream.on('data', (chunk: Buffer) => {
-    if (call.isOver) return;
-    try {
-      for (const message of reader.push(chunk)) {
-        call.received();
-        if (!call.write(answer(decodeMessage(reflectionMessages.ServerReflectionRequest, message)))) wait();
+  call.read({
+    dataReceived(bytes) {
+      if (call.isOver) return;
+      try {
+        for (const message of reader.push(bytes)) {
+          call.received();
+          if (!call.write(answer(decodeMessage(reflectionMessages.ServerReflectionRequest, message)))) wait();
+        }
+      } catch (thrown) {
+        call.fail(toA2AError(thrown, limits.maxBodyBytes));
       }
-    } catch (thrown) {
-      call.fail(toA2AError(thrown, limits.maxBodyBytes));
-    }
+    },
+    endReceived: () => call.end(),
+    closed() {},
   });
-  stream.once('end', () => call.end());
 }
 
 function answer(request: ReflectionRequest): string {

@@ -1,5 +1,6 @@
-import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import { Http2Client } from '../../../client/http2/http2-client.ts';
+import type { Http2Stream } from '../../../http2/http2-stream.ts';
+import type { MessageHead } from '../../../http2/message-head.ts';
 import { GrpcAcceptor } from '../../../server/grpc/grpc-acceptor.ts';
 import type { GrpcConnection } from '../../../server/grpc/grpc-connection.ts';
 import type { GrpcSettings } from '../../../server/grpc/grpc-options.ts';
@@ -30,12 +31,8 @@ export class GrpcProxy extends GrpcAcceptor {
     this.#stallTimeout = stallTimeout;
   }
 
-  protected override onCall(
-    connection: GrpcConnection,
-    stream: ServerHttp2Stream,
-    headers: IncomingHttpHeaders,
-  ): void {
-    const call = new ProxiedCall(this.#context, connection, stream, headers, this.#stallTimeout);
+  protected override onCall(connection: GrpcConnection, stream: Http2Stream, head: MessageHead): void {
+    const call = new ProxiedCall(this.#context, connection, stream, head, this.#stallTimeout);
     const ended = call.forward(this.#client);
     this.#calls.add(ended);
     void ended.then(() => this.#calls.delete(ended));

@@ -1,11 +1,9 @@
-import {
-  type ClientHttp2Stream,
-  constants,
-  type IncomingHttpHeaders,
-  type ServerHttp2Stream,
-} from 'node:http2';
 import type { Http2Client } from '../../../client/http2/http2-client.ts';
-import { type GrpcTrailers, writeGrpcStatus } from '../../../dialects/protobuf/grpc-status.ts';
+import { writeGrpcStatus } from '../../../dialects/protobuf/grpc-status.ts';
+import type { HeaderList } from '../../../http2/hpack/header-encoder.ts';
+import { http2CodeName, http2Codes } from '../../../http2/http2-error.ts';
+import type { Http2Stream, StreamHandler } from '../../../http2/http2-stream.ts';
+import { type HeaderFields, listFields, type MessageHead } from '../../../http2/message-head.ts';
 import { A2AError } from '../../../protocol/errors.ts';
 import type { GrpcConnection, OpenCall } from '../../../server/grpc/grpc-connection.ts';
 import { GrpcRequest } from '../../../server/grpc/grpc-request.ts';
@@ -37,25 +35,26 @@ export interface GrpcProxyContext {
   readonly onCard: (rewrite: CardRewrite) => void;
 }
 
-const { NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR } = constants;
-
 /**
  * One call through the tap. Bytes, metadata, deadlines, trailers and resets pass unchanged in both directions, as fast as
  * the receiver reads. Extended cards are rewritten.
  */
-export class ProxiedCall implements OpenCall {
+export class ProxiedCall implements OpenCall, StreamHandler {
   readonly #context: GrpcProxyContext;
   readonly #connection: GrpcConnection;
-  readonly #stream: ServerHttp2Stream;
-  readonly #headers: IncomingHttpHeaders;
+  readonly #stream: Http2Stream;
+  readonly #head: MessageHead;
   readonly #stallTimeout: number;
   readonly #request: GrpcRequest;
   readonly #method: ReturnType<typeof identifyGrpcMethod>;
   readonly #origin: string;
+  readonly #abort = new AbortController();
+  #onClosed: () => void = () => {};
   #admitted: AdmittedCall | undefined = undefined;
   #recorder: GrpcCallRecorder | undefined = undefined;
-  #upstream: ClientHttp2Stream | undefined = undefined;
-  #trailers: IncomingHttpHeaders | GrpcTrailers = {};
+  #upstream: Http2Stream | undefined = undefined;
+  #trailers: HeaderFields = {};
+  #hasResponded = false;
   /** The frame of an extended card; undefined for other responses. */
   #card: Buffer[] | undefined = undefined;
   #cardLength = 0;
@@ -67,19 +66,19 @@ export class ProxiedCall implements OpenCall {
   constructor(
     context: GrpcProxyContext,
     connection: GrpcConnection,
-    stream: ServerHttp2Stream,
-    headers: IncomingHttpHeaders,
+    stream: Http2Stream,
+    head: MessageHead,
     stallTimeout: number,
   ) {
-    const path = headers[':path'] ?? '/';
     this.#context = context;
     this.#connection = connection;
     this.#stream = stream;
-    this.#headers = headers;
+    this.#head = head;
     this.#stallTimeout = stallTimeout;
-    this.#request = new GrpcRequest(connection, headers, path);
-    this.#method = identifyGrpcMethod(path);
+    this.#request = new GrpcRequest(connection, head);
+    this.#method = identifyGrpcMethod(head.path);
     this.#origin = context.grpcOrigin(this.#version);
+    stream.handler = this;
   }
 
   get #version(): GrpcServiceVersion | undefined {
@@ -89,25 +88,19 @@ export class ProxiedCall implements OpenCall {
 
   /** Forwards the call. Resolves when it has ended. */
   async forward(client: Http2Client): Promise<void> {
-    const stream = this.#stream;
-    const abort = new AbortController();
-    const closed = new Promise<void>((resolve) => {
-      stream.once('close', () => {
-        abort.abort();
-        resolve();
-      });
-    });
+    const closed = new Promise<void>((resolve) => (this.#onClosed = resolve));
     this.#connection.callStarted(this);
     try {
       this.#admitted = this.#context.admitCall(this.#request);
       this.#recorder = this.#createRecorder(this.#admitted);
-      const upstream = await client.openStream(this.#origin, this.#upstreamHeaders(), abort.signal);
-      this.#connect(upstream);
+      await client.openStream(this.#origin, this.#upstreamHeaders(), this.#abort.signal, (upstream) =>
+        this.#connect(upstream),
+      );
     } catch (thrown) {
       this.#fail(this.#toError(thrown));
     }
     await closed;
-    this.#closed();
+    this.#release();
   }
 
   #createRecorder({ reservations }: AdmittedCall): GrpcCallRecorder {
@@ -122,62 +115,86 @@ export class ProxiedCall implements OpenCall {
   }
 
   /** Returns the headers with the authority of the agent. Their deadline passes, too. */
-  #upstreamHeaders(): IncomingHttpHeaders {
+  #upstreamHeaders(): HeaderList {
     const { protocol, host } = new URL(this.#origin);
-    const headers = { ...this.#headers, ':scheme': protocol.slice(0, -1), ':authority': host };
-    delete headers.host;
-    return headers;
+    const { method, path, fields } = this.#head;
+    return [
+      ':method',
+      method,
+      ':scheme',
+      protocol.slice(0, -1),
+      ':path',
+      path,
+      ':authority',
+      host,
+      ...listFields(fields).filter((_, at, list) => list[at - (at % 2)] !== 'host'),
+    ];
   }
 
-  #connect(upstream: ClientHttp2Stream): void {
-    const stream = this.#stream;
+  /** Connects the streams of both sides. @returns the handler of the stream to the agent */
+  #connect(upstream: Http2Stream): StreamHandler {
     this.#upstream = upstream;
-    let failure: Error | undefined;
-    upstream.on('error', (error) => (failure = error));
-    if (stream.destroyed || stream.closed || this.#isOver) {
-      upstream.close(NGHTTP2_CANCEL);
-      return;
-    }
-    upstream.on('response', (headers, flags) =>
-      this.#respond(headers, (flags & NGHTTP2_FLAG_END_STREAM) !== 0),
-    );
-    upstream.on('data', (bytes: Buffer) => this.#forwardBytes(bytes, upstream));
-    upstream.on('trailers', (trailers) => (this.#trailers = trailers));
-    // A body that ends with a reset is not complete.
-    upstream.once('end', () => upstream.rstCode === NGHTTP2_NO_ERROR && this.#finish());
-    // A stream that is closed has no session.
-    const { session } = upstream;
-    upstream.once('close', () => {
-      if (session?.destroyed) this.#fail(new A2AError('UNAVAILABLE', 'The agent closed the connection'));
-      else this.#reset(upstream.rstCode, failure);
-    });
-    stream.on('drain', () => {
-      this.#waitsSince = 0;
-      upstream.resume();
-    });
-    stream.on('data', (bytes: Buffer) => this.#recorder?.requestBytes(bytes));
-    stream.pipe(upstream);
+    // The client may have ended the call in the meantime.
+    if (this.#isOver) upstream.reset(http2Codes.cancel);
+    else this.#stream.read();
+    return {
+      headReceived: (head, isEnd) => this.#respond(head, isEnd),
+      dataReceived: (bytes) => this.#forwardBytes(bytes, upstream),
+      endReceived: (trailers) => {
+        this.#trailers = trailers?.fields ?? {};
+        this.#finish();
+      },
+      drained: () => this.#stream.resume(),
+      closed: (code, error) => {
+        if (error) this.#fail(new A2AError('UNAVAILABLE', 'The agent closed the connection'));
+        else this.#reset(code);
+      },
+    };
   }
 
-  #respond(headers: IncomingHttpHeaders, isEnd: boolean): void {
-    const stream = this.#stream;
-    if (this.#isOver || stream.destroyed || stream.closed) return;
-    const status = Number(headers[':status'] ?? 200);
-    this.#recorder?.response(status, headers);
+  dataReceived(bytes: Buffer): void {
+    if (this.#isOver) return;
+    this.#recorder?.requestBytes(bytes);
+    if (this.#upstream?.write(bytes) === false) this.#stream.pause();
+  }
+
+  endReceived(): void {
+    this.#upstream?.end();
+  }
+
+  drained(): void {
+    this.#waitsSince = 0;
+    this.#upstream?.resume();
+  }
+
+  closed(code: number): void {
+    const upstream = this.#upstream;
+    if (!this.#isOver) this.#recorder?.interrupted('The client disconnected');
+    this.#isOver = true;
+    this.#abort.abort();
+    if (!upstream?.hasReceivedEnd || !upstream.isEnding)
+      upstream?.reset(code === http2Codes.noError ? http2Codes.cancel : code);
+    this.#onClosed();
+  }
+
+  #respond({ status, fields }: MessageHead, isEnd: boolean): void {
+    if (this.#isOver) return;
+    this.#recorder?.response(status, fields);
     this.#connection.sent();
+    this.#hasResponded = true;
+    const headers = [':status', String(status), ...listFields(fields)];
     if (isEnd) {
       this.#isOver = true;
-      this.#recorder?.end(headers);
-      stream.respond(headers, { endStream: true });
+      this.#recorder?.end(fields);
+      this.#stream.sendHead(headers, true);
       this.#discardRequest();
       return;
     }
     if (this.#method?.method.operation === 'extendedCard') this.#card = [];
-    stream.respond(headers, { waitForTrailers: true });
-    stream.once('wantTrailers', () => stream.sendTrailers({ ...this.#trailers }));
+    this.#stream.sendHead(headers, false);
   }
 
-  #forwardBytes(bytes: Buffer, upstream: ClientHttp2Stream): void {
+  #forwardBytes(bytes: Buffer, upstream: Http2Stream): void {
     if (this.#isOver) return;
     if (this.#card) {
       this.#cardLength += bytes.length;
@@ -191,7 +208,7 @@ export class ProxiedCall implements OpenCall {
   }
 
   /** Sends bytes to the client. @returns false to signal backpressure */
-  #send(bytes: Buffer): boolean {
+  #send(bytes: Uint8Array): boolean {
     this.#recorder?.responseBytes(bytes);
     this.#connection.sent();
     return this.#stream.write(bytes);
@@ -203,54 +220,54 @@ export class ProxiedCall implements OpenCall {
     this.#isOver = true;
     if (this.#card && this.#method) {
       const bytes = Buffer.concat(this.#card);
-      const tap = tapOrigin(this.#headers[':authority'], this.#context.url());
+      const tap = tapOrigin(this.#head.authority, this.#context.url());
       const { target } = this.#context;
       const rewrite = rewriteCardMessage(this.#method.method.response, bytes, { target, tap });
       this.#send(rewrite?.body ?? bytes);
       if (rewrite) this.#context.onCard(rewrite);
     }
-    this.#recorder?.end(this.#trailers as IncomingHttpHeaders);
+    this.#recorder?.end(this.#trailers);
     this.#endStream();
   }
 
   #endStream(): void {
-    this.#stream.end();
+    const trailers = listFields(this.#trailers);
+    this.#stream.end(undefined, trailers.length > 0 ? trailers : undefined);
     this.#discardRequest();
   }
 
   /** Discards what the client still sends. It must end the call within the time limit. */
   #discardRequest(): void {
     this.#waitsSince = performance.now();
-    this.#stream.unpipe();
-    this.#stream.resume();
+    this.#stream.discard();
   }
 
   /** The agent has reset the call: so does the tap. */
-  #reset(code: number, failure: Error | undefined): void {
+  #reset(code: number): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#recorder?.interrupted(`The agent reset the call: ${failure?.message ?? `code ${code}`}`);
-    this.#stream.close(code);
+    this.#recorder?.interrupted(`The agent reset the call: ${http2CodeName(code)}`);
+    this.#stream.reset(code);
   }
 
   /** Ends the call with an error of the tap. */
   #fail(error: A2AError): void {
     const stream = this.#stream;
-    if (this.#isOver || stream.destroyed || stream.closed) return;
+    if (this.#isOver || stream.isClosed) return;
     this.#isOver = true;
-    const trailers = writeGrpcStatus(error, this.#version);
-    const headers = { ':status': 200, 'content-type': 'application/grpc+proto', ...trailers };
-    if (stream.headersSent) {
+    const trailers: HeaderFields = { ...writeGrpcStatus(error, this.#version) };
+    if (this.#hasResponded) {
       this.#trailers = trailers;
       this.#recorder?.interrupted(error.message);
       this.#endStream();
     } else {
-      this.#recorder?.response(200, { ...headers, ':status': '200' });
-      this.#recorder?.end({ ...trailers });
-      stream.respond(headers, { endStream: true });
+      const headers = { 'content-type': 'application/grpc+proto', ...trailers };
+      this.#recorder?.response(200, headers);
+      this.#recorder?.end(trailers);
+      stream.sendHead([':status', '200', ...listFields(headers)], true);
       this.#discardRequest();
     }
-    this.#upstream?.close(NGHTTP2_CANCEL);
+    this.#upstream?.reset(http2Codes.cancel);
   }
 
   #toError(thrown: unknown): A2AError {
@@ -264,7 +281,7 @@ export class ProxiedCall implements OpenCall {
   }
 
   clientEnded(): void {
-    if (!this.#stream.readableEnded && !this.#isOver) this.#stream.close(NGHTTP2_CANCEL);
+    if (!this.#stream.hasReceivedEnd && !this.#isOver) this.#stream.reset(http2Codes.cancel);
   }
 
   check(now: number): void {
@@ -272,15 +289,11 @@ export class ProxiedCall implements OpenCall {
       return;
     if (!this.#isOver) this.#recorder?.interrupted('The client stopped reading and was disconnected');
     this.#isOver = true;
-    this.#stream.close(NGHTTP2_ENHANCE_YOUR_CALM);
+    this.#stream.reset(http2Codes.enhanceYourCalm);
   }
 
-  /** The client has received all, or has reset the call. */
-  #closed(): void {
-    const upstream = this.#upstream;
-    if (!this.#isOver) this.#recorder?.interrupted('The client disconnected');
-    this.#isOver = true;
-    if (upstream && !upstream.closed) upstream.close(this.#stream.rstCode || NGHTTP2_CANCEL);
+  /** Frees what the call has used. */
+  #release(): void {
     this.#admitted?.release();
     this.#connection.callEnded(this);
     this.#request.release();
