@@ -154,13 +154,16 @@ class ConsoleServer {
     this.#agents = registry;
     this.#load = new LoadMonitor([options.metrics ?? []].flat(), trafficLog);
     const taskStores = listTaskStores(options);
-    const info: Omit<ConsoleInfo, 'hasReplicas'> = {
+    const info: Omit<ConsoleInfo, 'hasReplicas' | 'hasPushDeliveries'> = {
       name: 'dragoman',
       version: packageVersion(),
-      hasPushDeliveries: options.taskStore !== undefined,
     };
     this.#routes = {
-      'GET info': () => ({ json: { ...info, hasReplicas: taskStores().some(({ replica }) => replica) } }),
+      'GET info': () => {
+        const stores = taskStores();
+        const hasReplicas = stores.some(({ replica }) => replica);
+        return { json: { ...info, hasPushDeliveries: stores.length > 0, hasReplicas } };
+      },
       ...registry.routes,
       ...cardRoutes(registry, http),
       ...chatRoutes(registry),

@@ -48,3 +48,13 @@ it('does not scroll after the user scrolled up', () => {
   watch.keep(grown);
   expect(grown.scrollTop).toBe(200);
 });
+
+it('lets the user scroll up although content grows before the scroll event', () => {
+  for (const to of [300, 0]) {
+    const watch = new AutoScroll();
+    watch.keep(box(400, 500));
+    const grown = box(to, 900);
+    watch.keep(grown);
+    expect([grown.scrollTop, watch.isAtEnd]).toEqual([to, false]);
+  }
+});

@@ -14,6 +14,8 @@ interface ScrollBox {
  */
 export class AutoScroll {
   #top = 0;
+  /** Height of the content when the position was last seen. */
+  #height = 0;
   readonly #isAtEnd = signal(true);
 
   /** A signal: components that read it render again when it changes. */
@@ -30,14 +32,23 @@ export class AutoScroll {
     if (scrollTop + clientHeight >= scrollHeight - slack) this.isAtEnd = true;
     else if (scrollTop < this.#top - 1) this.isAtEnd = false;
     this.#top = scrollTop;
+    this.#height = scrollHeight;
   }
 
   /** Scrolls a changed element to its end, unless the user scrolled up. */
-  keep(box: { scrollTop: number; readonly scrollHeight: number }): void {
+  keep(box: ScrollBox & { scrollTop: number }): void {
+    // The user may have scrolled since the last scroll event, which comes with the next frame only.
+    if (this.#hasMovedUp(box)) this.isAtEnd = false;
     if (!this.#isAtEnd.peek()) return;
     box.scrollTop = box.scrollHeight;
-    // A shrunk element moves up without user input.
     this.#top = box.scrollTop;
+    this.#height = box.scrollHeight;
+  }
+
+  /** A shrunk element moves up to its new end without user input. */
+  #hasMovedUp({ scrollTop, scrollHeight, clientHeight }: ScrollBox): boolean {
+    const previousEnd = Math.min(this.#height, scrollHeight) - clientHeight;
+    return scrollTop < this.#top - 1 && scrollTop < previousEnd - 1;
   }
 }
 

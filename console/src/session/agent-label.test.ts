@@ -11,10 +11,10 @@ it('distinguishes agents of one name by the shortest part of their URL', () => {
     agent('Echo', 'https://two.example/echo/'),
   ];
   expect(all.map((each) => agentLabel(each, all))).toEqual([
-    'Caravan (:4000/agents/caravan)',
-    'Caravan (:4711)',
+    ':4000/agents/caravan · Caravan',
+    ':4711 · Caravan',
     'Interpreter',
-    'Echo (one.example)',
-    'Echo (two.example/echo)',
+    'one.example · Echo',
+    'two.example/echo · Echo',
   ]);
 });

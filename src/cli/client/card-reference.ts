@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { isGrpcUrl, parseGrpcAddress } from '../../client/discovery/grpc-address.ts';
 import { asJsonObject, parseJsonOrUndefined } from '../../primitives/json.ts';
-import { isLocalHost } from '../../primitives/loopback.ts';
+import { completeUrl } from '../../primitives/web/complete-url.ts';
 import { ClientError } from './client-error.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
@@ -22,8 +22,7 @@ export function parseCardReference(reference: string): CardReference {
   const isPath = /^[./~]/.test(reference) || /^[^/]+\.json$/i.test(reference) || /^[a-z]:\\/i.test(reference);
   if (isPath || statSync(reference, { throwIfNoEntry: false })?.isFile())
     return readCardFile(reference, reference);
-  const host = /^(\[[^\]]*\]|[^:/]*)/.exec(reference)?.[0] ?? '';
-  return { url: parseUrl(`${isLocalHost(host.toLowerCase()) ? 'http' : 'https'}://${reference}`, reference) };
+  return { url: parseUrl(completeUrl(reference), reference) };
 }
 
 /** An address of gRPC works for `connect`, but commands show and check the card. */

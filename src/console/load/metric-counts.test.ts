@@ -45,6 +45,18 @@ describe('MetricCounts.since', () => {
     expect(counts().since(before)).not.toHaveProperty('latencyMedian');
   });
 
+  it('counts streams that ended in between as open', () => {
+    const { metrics, counts } = counting();
+    metrics.duration.of('stream', 'JSONRPC').observe(1);
+    const before = counts();
+    metrics.duration.of('stream', 'JSONRPC').observe(0.2);
+    metrics.duration.of('subscribe', 'HTTP+JSON').observe(0.3);
+    metrics.duration.of('send', 'JSONRPC').observe(0.3);
+    const after = counts();
+    expect(after.since(before).openStreams).toBe(2);
+    expect(counts().since(after).openStreams).toBe(0);
+  });
+
   it('sums the counts of several servers', () => {
     const [one, two] = [new Metrics(), new Metrics()];
     one.requests.of('send', '1.0', 'JSONRPC', 'OK').add();

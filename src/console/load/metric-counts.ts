@@ -4,12 +4,15 @@ import type { LoadSample } from '../console-api.ts';
 /** Line of the Prometheus text format: `name{labels} value`. */
 const metricLine = /^(\w+)(?:\{(.*)\})? (\S+)$/;
 
+const streamOperation = /operation="(?:stream|subscribe)"/;
+
 /** Totals of server metrics at one time. */
 export class MetricCounts {
   requests = 0;
   errors = 0;
   events = 0;
   openStreams = 0;
+  endedStreams = 0;
   /** Cumulative number of responses by upper bound in seconds. */
   readonly durations = new Map<number, number>();
 
@@ -23,7 +26,8 @@ export class MetricCounts {
       requests: this.requests - before.requests,
       errors: this.errors - before.errors,
       events: this.events - before.events,
-      openStreams: this.openStreams,
+      // Most streams end between two samples.
+      openStreams: this.openStreams + this.endedStreams - before.endedStreams,
       ...(median !== undefined && { latencyMedian: median }),
       ...(p99 !== undefined && { latencyP99: p99 }),
     };
@@ -47,9 +51,12 @@ export function parseMetricCounts(text: string): MetricCounts {
       case metricNames.openStreams.name:
         counts.openStreams += value;
         break;
+      case `${metricNames.duration.name}_count`:
+        if (streamOperation.test(labels)) counts.endedStreams += value;
+        break;
       case `${metricNames.duration.name}_bucket`: {
         // The duration of a stream is that of its task, not a latency.
-        if (/operation="(?:stream|subscribe)"/.test(labels)) break;
+        if (streamOperation.test(labels)) break;
         const bound = Number(/le="([^"]*)"/.exec(labels)?.[1]?.replace('+Inf', 'Infinity'));
         counts.durations.set(bound, (counts.durations.get(bound) ?? 0) + value);
         break;

@@ -11,6 +11,7 @@ const maxStreams = 10_000;
 export class TrafficCounter {
   readonly #unsubscribe: () => void;
   readonly #streams = new Set<string>();
+  #endedStreams = 0;
   #requests = 0;
   #errors = 0;
   #events = 0;
@@ -19,6 +20,7 @@ export class TrafficCounter {
   constructor(trafficLog: TrafficLog) {
     // Open streams may have started earlier.
     for (const record of trafficLog.recordsAfter()) this.#trackStream(record);
+    this.#endedStreams = 0;
     this.#unsubscribe = trafficLog.subscribe((record) => this.#count(record));
   }
 
@@ -33,11 +35,12 @@ export class TrafficCounter {
       requests: this.#requests,
       errors: this.#errors,
       events: this.#events,
-      openStreams: this.#streams.size,
+      // Most streams end between two samples.
+      openStreams: this.#streams.size + this.#endedStreams,
       ...(median !== undefined && { latencyMedian: median }),
       ...(p99 !== undefined && { latencyP99: p99 }),
     };
-    this.#requests = this.#errors = this.#events = 0;
+    this.#requests = this.#errors = this.#events = this.#endedStreams = 0;
     this.#latencies = [];
     return sample;
   }
@@ -59,6 +62,6 @@ export class TrafficCounter {
 
   #trackStream({ kind, exchangeId }: TrafficRecord): void {
     if (kind === 'frame' && this.#streams.size < maxStreams) this.#streams.add(exchangeId);
-    if (kind === 'end') this.#streams.delete(exchangeId);
+    if (kind === 'end' && this.#streams.delete(exchangeId)) this.#endedStreams++;
   }
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { completeUrl } from '../../primitives/web/complete-url.ts';
 import { isLocalHost } from '../../primitives/loopback.ts';
 import { invalidField } from '../../protocol/errors.ts';
 import { parseVariant, type ProtocolVariant } from '../../protocol/card.ts';
@@ -40,7 +41,7 @@ const credentials = z.discriminatedUnion('kind', [
 ]) satisfies z.ZodType<CredentialsInput>;
 
 export const newAgentSchema = z.strictObject({
-  url: httpUrl,
+  url: z.string().transform(completeUrl).pipe(httpUrl),
   credentials: credentials.exactOptional(),
 }) satisfies z.ZodType<NewAgent>;
 

@@ -55,6 +55,20 @@ describe('chat turn', () => {
     expect(half.task?.artifacts?.[0]?.parts).toEqual([{ text: 'ab' }]);
   });
 
+  it('adds no step twice when the task of a stream is canceled', () => {
+    const turn = applyAllEvents([
+      chatEvent(taskFixture('submitted')),
+      chatEvent({ kind: 'status', ...taskIds, status: { state: 'working', message: agentMessage('one') } }),
+      chatEvent({ kind: 'status', ...taskIds, status: { state: 'canceled' } }),
+      { kind: 'done' },
+      {
+        kind: 'result',
+        result: { id: 't', contextId: 'c', status: { state: 'canceled' }, history: [agentMessage('one')] },
+      },
+    ]);
+    expect(turn.steps.map(({ state }) => state)).toEqual(['submitted', 'working', 'canceled']);
+  });
+
   it('accepts a stream without an initial task', () => {
     const turn = applyAllEvents([
       chatEvent({ kind: 'status', ...taskIds, status: { state: 'working', message: agentMessage('on it') } }),

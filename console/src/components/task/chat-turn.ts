@@ -105,6 +105,8 @@ function newAgentMessages(task: Task): Message[] {
 function applyResult(turn: ChatTurn, result: Task | Message): ChatTurn {
   if (!isTask(result)) return { ...turn, message: result };
   let { reducer: _reducer, ...next } = turn;
+  // What the task did before is known, such as when it is canceled.
+  if (turn.steps.length > 0) return { ...applySnapshot(next, result, []), task: result };
   for (const { parts } of newAgentMessages(result))
     next = withStep(next, { state: 'working', parts, findings: [] });
   next = withStatus(next, result, []);

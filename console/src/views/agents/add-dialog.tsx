@@ -36,10 +36,9 @@ function Form({ draft: form }: { draft: AgentFormData }) {
     >
       <TextField
         label="URL"
-        type="url"
         required
-        placeholder="http://localhost:4000"
-        hint="URL of the agent or of its card."
+        placeholder="localhost:4000"
+        hint="Host or URL of the agent, or the URL of its card."
         value={form.url}
         onValue={(url) => change({ url })}
       />
