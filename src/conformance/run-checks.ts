@@ -12,6 +12,7 @@ import {
 } from './rule-model.ts';
 import { RuleViolationError, InconclusiveError, NotApplicableError, toViolation } from './check-errors.ts';
 import { findUnmetPrecondition } from './preconditions.ts';
+import { isRuleSelected } from './rule-selection.ts';
 import { Probe } from './probe.ts';
 import type { ProbeContext } from './probe-context.ts';
 import { cardExamples, PromptCatalog, type OutcomePrompts } from './prompts/prompt-catalog.ts';
@@ -65,7 +66,10 @@ export interface RunChecksOptions {
 
 /** Result of {@link runChecks}. */
 export interface RunChecksOutcome {
+  /** URL of the agent; for a tested client its command. */
   readonly url: string;
+  /** The tested client, if the run did not test an agent. */
+  readonly client?: { readonly name: string; readonly command: string };
   /** Cards that were found, the newest version first. */
   readonly cards: readonly PublishedCard[];
   readonly variants: readonly { version: CheckedVersion; transport: CheckedTransport; url: string }[];
@@ -115,7 +119,7 @@ class CheckRun {
     const insecure = options.insecure ?? false;
     this.#http = new RawHttpClient({ deadline: Math.min(this.#timeout, 30_000), insecure });
     this.#receiver = new WebhookReceiver(options.webhookUrl, options.webhookPort);
-    this.#monitor = new InvariantMonitor(options.invariants.filter((each) => this.#isSelected(each)));
+    this.#monitor = new InvariantMonitor(options.invariants.filter((each) => isRuleSelected(each, options)));
   }
 
   async run(): Promise<RunChecksOutcome> {
@@ -125,7 +129,7 @@ class CheckRun {
       if (variants.length === 0) return this.#buildOutcome(cards, [], this.#unreachableReason(cards));
       // Rules of several transports compare the selected ones with all others.
       const declared = declaredVariants(cards);
-      const checks = this.#options.checks.filter((each) => this.#isSelected(each));
+      const checks = this.#options.checks.filter((each) => isRuleSelected(each, this.#options));
       const scheduled: ScheduledCheck[] = [];
       for (const variant of variants) {
         const siblings = declared.filter(
@@ -279,21 +283,6 @@ class CheckRun {
   #countMessage(): void {
     if (++this.#sentMessages > (this.#options.maxMessages ?? 2_000))
       throw new InconclusiveError('The message limit of the run was reached; raise --max-messages.');
-  }
-
-  #isSelected({ id, section, level, requirements }: Check | Invariant): boolean {
-    const { only, level: weakest = 'MAY' } = this.#options;
-    const order: RequirementLevel[] = ['MUST', 'SHOULD', 'MAY'];
-    if (order.indexOf(level) > order.indexOf(weakest)) return false;
-    if (!only || only.length === 0) return true;
-    return only.some(
-      (each) =>
-        id === each ||
-        id.startsWith(`${each}.`) ||
-        section === each ||
-        section.startsWith(`${each}.`) ||
-        requirements.includes(each),
-    );
   }
 
   #buildOutcome(

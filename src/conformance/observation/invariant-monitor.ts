@@ -7,8 +7,8 @@ import {
   verdictForLevel,
   type Violation,
 } from '../rule-model.ts';
-import type { Invariant, Observation } from './observation.ts';
-import { toEvidence } from '../wire/http-exchange.ts';
+import type { Observation } from './observation.ts';
+import { type HttpExchange, toEvidence } from '../wire/http-exchange.ts';
 
 /** Violations of one rule that are stored with their evidence. */
 const maxViolations = 5;
@@ -19,16 +19,30 @@ interface InvariantState {
   readonly violations: Violation[];
 }
 
+/** What an observation of any kind has. */
+interface MonitoredObservation {
+  readonly driver: { readonly version: CheckedVersion; readonly transport: CheckedTransport };
+  readonly exchange: HttpExchange;
+}
+
+/** A rule about observations of one kind. */
+interface MonitoredRule<Seen> extends ConformanceRule {
+  readonly versions: readonly CheckedVersion[];
+  readonly transports?: readonly CheckedTransport[];
+  /** Returns what is wrong; undefined if the rule does not apply to the observation. */
+  check(observation: Seen): readonly string[] | undefined;
+}
+
 /** Evaluates all invariants on every observation of a run. */
-export class InvariantMonitor {
-  readonly #invariants: readonly Invariant[];
+export class InvariantMonitor<Seen extends MonitoredObservation = Observation> {
+  readonly #invariants: readonly MonitoredRule<Seen>[];
   readonly #states = new Map<string, InvariantState>();
 
-  constructor(invariants: readonly Invariant[]) {
+  constructor(invariants: readonly MonitoredRule<Seen>[]) {
     this.#invariants = invariants;
   }
 
-  observe(observation: Observation): void {
+  observe(observation: Seen): void {
     const { version, transport } = observation.driver;
     for (const invariant of this.#invariants) {
       if (!appliesTo(invariant, version, transport)) continue;
@@ -65,7 +79,7 @@ export class InvariantMonitor {
     );
   }
 
-  #stateOf({ id }: Invariant, version: CheckedVersion, transport: CheckedTransport): InvariantState {
+  #stateOf({ id }: ConformanceRule, version: CheckedVersion, transport: CheckedTransport): InvariantState {
     const key = `${id} ${version} ${transport}`;
     let state = this.#states.get(key);
     if (!state) {
@@ -77,7 +91,7 @@ export class InvariantMonitor {
 }
 
 function appliesTo(
-  { versions, transports }: Invariant,
+  { versions, transports }: Pick<MonitoredRule<never>, 'versions' | 'transports'>,
   version: CheckedVersion,
   transport: CheckedTransport,
 ): boolean {
