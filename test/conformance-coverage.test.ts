@@ -3,6 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { computeCoverage, formatCoveragePage, type Requirement } from './support/conformance-coverage.ts';
 import { allChecks } from '../src/conformance/checks/index.ts';
 import { allInvariants } from '../src/conformance/invariants/index.ts';
+import { allClientChecks } from '../src/conformance/clients/checks/index.ts';
+import { createMessageIdInvariants } from '../src/conformance/clients/invariants/message-ids.ts';
+import { requestInvariants } from '../src/conformance/clients/invariants/requests.ts';
 
 const read = (file: string): unknown =>
   JSON.parse(readFileSync(new URL(`../requirements/${file}`, import.meta.url), 'utf8'));
@@ -11,27 +14,30 @@ const requirements = read('a2a-1.0.1.json') as Requirement[];
 const waivers = read('waivers.json') as Record<string, string>;
 const rules = [...allChecks, ...allInvariants];
 const coverage = computeCoverage(requirements, rules, waivers);
+const clientWaivers = read('client-waivers.json') as Record<string, string>;
+const clientRules = [...allClientChecks, ...requestInvariants, ...createMessageIdInvariants()];
+const clientCoverage = computeCoverage(requirements, clientRules, clientWaivers, ['client']);
 
 describe('conformance rules', () => {
-  it('covers every requirement on agents and cards, or waives it with a reason', () => {
-    expect(coverage.missing).toEqual([]);
+  it('covers every requirement on agents, cards and clients, or waives it with a reason', () => {
+    expect([...coverage.missing, ...clientCoverage.missing]).toEqual([]);
   });
 
   it('waives no requirement that a rule covers', () => {
-    expect(coverage.stale).toEqual([]);
+    expect([...coverage.stale, ...clientCoverage.stale]).toEqual([]);
   });
 
   it('names only requirements of the catalog', () => {
-    expect(coverage.unknown).toEqual([]);
+    expect([...coverage.unknown, ...clientCoverage.unknown]).toEqual([]);
   });
 
   it('assigns a unique id to each rule', () => {
-    const ids = rules.map(({ id }) => id);
+    const ids = [...rules, ...clientRules].map(({ id }) => id);
     expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([]);
   });
 
   it('matches the coverage page (update it with -u)', async () => {
-    await expect(formatCoveragePage(coverage)).toMatchFileSnapshot(
+    await expect(formatCoveragePage(coverage, clientCoverage)).toMatchFileSnapshot(
       '../docs/reference/conformance-coverage.md',
     );
   });
@@ -62,7 +68,7 @@ describe('computeCoverage', () => {
     expect(found.missing).toEqual(['A-3']);
     expect(found.stale).toEqual(['A-1']);
     expect(found.unknown).toEqual(['B-1']);
-    expect(formatCoveragePage(found)).toContain(
+    expect(formatCoveragePage(found, found)).toContain(
       String.raw`| A-2 | 1 | MUST | a \| b | not checked: a reason |`,
     );
   });

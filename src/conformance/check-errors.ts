@@ -1,4 +1,4 @@
-import type { Violation } from './rule-model.ts';
+import type { ClientRunSummary, Violation } from './rule-model.ts';
 import type { HttpExchange } from './wire/http-exchange.ts';
 
 /** Expected and actual values of a violation, of any type, with the exchanges that show it. */
@@ -6,6 +6,8 @@ export interface Evidence {
   readonly expected?: unknown;
   readonly actual?: unknown;
   readonly exchanges?: readonly HttpExchange[];
+  /** The execution of a tested client. */
+  readonly client?: ClientRunSummary;
 }
 
 /** Thrown by a check if the agent violates the rule. */
@@ -34,6 +36,7 @@ export function toViolation(message: string, evidence: Evidence): Violation {
     ...('expected' in evidence ? { expected: formatValue(evidence.expected) } : {}),
     ...('actual' in evidence ? { actual: formatValue(evidence.actual) } : {}),
     exchanges: evidence.exchanges ?? [],
+    ...(evidence.client ? { client: evidence.client } : {}),
   };
 }
 

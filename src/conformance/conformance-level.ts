@@ -60,7 +60,7 @@ export function computeLevel(
   return musts.some((each) => isViolated(each) || isUndecided(each)) ? 'partial' : 'full';
 }
 
-/** `card-0.3.shape` and `card.shape` belong to the family `card`. */
+/** `card-0.3.shape`, `card.shape` and `client-card.tenant` belong to the family `card`. */
 function ruleFamily(id: string): string {
-  return id.split(/[.-]/)[0] ?? id;
+  return id.replace(/^client-/, '').split(/[.-]/)[0] ?? id;
 }

@@ -1,5 +1,5 @@
 /**
- * Tests whether an agent conforms to A2A and explains how to fix violations.
+ * Tests whether an agent or a client conforms to A2A and explains how to fix violations.
  *
  * @module
  */
@@ -8,10 +8,25 @@ export { allChecks } from './checks/index.ts';
 export { allInvariants } from './invariants/index.ts';
 export { compareReports, type ReportDiff } from './report/compare-reports.ts';
 export { diagnose, type DoctorOptions, type DiagnosisStep } from './doctor/diagnose.ts';
+export {
+  testClientConformance,
+  type TestClientConformanceOptions,
+} from './clients/test-client-conformance.ts';
+export { type CommandClientOptions, createCommandClient } from './clients/command-client.ts';
+export {
+  type ClientExit,
+  type ClientInstruction,
+  type ClientOperation,
+  clientOperations,
+  type ClientUnderTest,
+} from './clients/client-under-test.ts';
+export type { RunClientChecksOptions } from './clients/run-client-checks.ts';
+export type { ClientCheck, ClientInvariant } from './clients/client-check.ts';
 export { testConformance, type TestConformanceOptions } from './test-conformance.ts';
 export { type CheckedVariant, computeLevel, type ConformanceLevel } from './conformance-level.ts';
 export { runInteropMatrix, type InteropResult, type InteropMatrix } from './interop/interop-matrix.ts';
 export type {
+  ClientRunSummary,
   ReportCategory,
   RequirementLevel,
   ConformanceRule,

@@ -37,6 +37,21 @@ export interface Violation {
   readonly actual?: string;
   /** Exchanges that show the violation. */
   readonly exchanges: readonly HttpExchange[];
+  /** The execution of a tested client that shows the violation. */
+  readonly client?: ClientRunSummary;
+}
+
+/** One execution of a tested client, as in a report. */
+export interface ClientRunSummary {
+  readonly operation: string;
+  /** Missing if the client was ended by a signal. */
+  readonly exitCode?: number;
+  readonly signal?: string;
+  /** True if the client was ended at the time limit. */
+  readonly isTimeout?: boolean;
+  readonly duration_ms: number;
+  readonly stdout: string;
+  readonly stderr: string;
 }
 
 /** A rule of the suite, implemented by a check or an invariant. */

@@ -37,15 +37,14 @@ type CoveringRule = Pick<ConformanceRule, 'id' | 'requirements'> & {
   readonly transports?: readonly CheckedTransport[];
 };
 
-/** Compares the rules with all requirements on agents and cards that can be tested from outside. */
+/** Compares the rules with all requirements on the given subjects that can be tested from outside. */
 export function computeCoverage(
   requirements: readonly Requirement[],
   rules: readonly CoveringRule[],
   waivers: Readonly<Record<string, string>>,
+  subjects: readonly string[] = ['server', 'card'],
 ): Coverage {
-  const testable = requirements.filter(
-    ({ auto, subject }) => auto && (subject === 'server' || subject === 'card'),
-  );
+  const testable = requirements.filter(({ auto, subject }) => auto && subjects.includes(subject));
   const covered = testable.map(
     (requirement): CoveredRequirement => ({
       requirement,
@@ -80,30 +79,49 @@ function groupByTransports(rules: readonly CoveringRule[]): Map<string, string[]
 }
 
 /** Returns the coverage as a Markdown page. */
-export function formatCoveragePage({ covered, restricted }: Coverage): string {
-  const checkedCount = covered.filter(({ rules }) => rules.length > 0).length;
+export function formatCoveragePage({ covered, restricted }: Coverage, clients: Coverage): string {
+  return [
+    '# Conformance coverage',
+    '',
+    `A2A 1.0.1 has ${covered.length} requirements on agents and cards that can be tested from outside. \`dragoman conformance\` checks ${countChecked(covered)} of them. The last column lists the rules, or the reason why the requirement is not checked.`,
+    '',
+    ...formatRequirements(covered),
+    '',
+    '## Rules of some transports',
+    '',
+    'All other rules apply to every transport. Rules about HTTP and JSON do not apply to gRPC.',
+    '',
+    ...formatTransports(restricted),
+    '',
+    '## Clients',
+    '',
+    `A2A 1.0.1 has ${clients.covered.length} requirements on clients that can be tested from outside. \`dragoman conformance client\` checks ${countChecked(clients.covered)} of them.`,
+    '',
+    ...formatRequirements(clients.covered),
+    '',
+    ...formatTransports(clients.restricted),
+    '',
+  ].join('\n');
+}
+
+function countChecked(covered: readonly CoveredRequirement[]): number {
+  return covered.filter(({ rules }) => rules.length > 0).length;
+}
+
+function formatRequirements(covered: readonly CoveredRequirement[]): string[] {
   const rows = covered.map(({ requirement, rules, waiver }) => {
     const { id, section, level, summary } = requirement;
     const checkedBy =
       rules.length > 0 ? rules.map((each) => `\`${each}\``).join(', ') : `not checked: ${waiver ?? ''}`;
     return `| ${id} | ${section} | ${level} | ${summary.replaceAll('|', String.raw`\|`)} | ${checkedBy} |`;
   });
+  return ['| Requirement | Section | Level | Requirement text | Rules |', '|---|---|---|---|---|', ...rows];
+}
+
+function formatTransports(restricted: ReadonlyMap<string, readonly string[]>): string[] {
   return [
-    '# Conformance coverage',
-    '',
-    `A2A 1.0.1 has ${covered.length} requirements on agents and cards that can be tested from outside. \`dragoman conformance\` checks ${checkedCount} of them. The last column lists the rules, or the reason why the requirement is not checked.`,
-    '',
-    '| Requirement | Section | Level | Requirement text | Rules |',
-    '|---|---|---|---|---|',
-    ...rows,
-    '',
-    '## Rules of some transports',
-    '',
-    'All other rules apply to every transport. Rules about HTTP and JSON do not apply to gRPC.',
-    '',
     '| Transports | Rules |',
     '|---|---|',
     ...[...restricted].map(([name, ids]) => `| ${name} | ${ids.map((id) => `\`${id}\``).join(', ')} |`),
-    '',
-  ].join('\n');
+  ];
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type ConformanceLevel, computeLevel } from '../conformance-level.ts';
 import type {
+  ClientRunSummary,
   ReportCategory,
   RequirementLevel,
   RuleResult,
@@ -44,6 +45,8 @@ export interface ConformanceResult {
   readonly curl?: string;
   /** Messages of the violations after the first one. */
   readonly otherViolations?: readonly string[];
+  /** The execution of a tested client that shows the first violation. */
+  readonly client?: ClientRunSummary;
 }
 
 /**
@@ -51,6 +54,8 @@ export interface ConformanceResult {
  * additions.
  */
 export interface ConformanceReport {
+  /** `client` if a client was tested; then name and URL are those of its command. */
+  readonly subject: 'agent' | 'client';
   readonly agentUrl: string;
   readonly agentName: string;
   readonly agentVersion: string;
@@ -147,10 +152,12 @@ export function buildReport(outcome: RunChecksOutcome, info: ReportInfo): Confor
   const count = (predicate: (result: ConformanceResult) => boolean): number =>
     results.filter(predicate).length;
   const card = outcome.cards[0]?.card ?? {};
+  const { client } = outcome;
   return {
-    agentUrl: redactor.redactUrl(outcome.url),
-    agentName: redactor.redactText(asText(card.name) ?? 'unknown'),
-    agentVersion: redactor.redactText(asText(card.version) ?? 'unknown'),
+    subject: client ? 'client' : 'agent',
+    agentUrl: client ? redactor.redactText(client.command) : redactor.redactUrl(outcome.url),
+    agentName: redactor.redactText(client?.name ?? asText(card.name) ?? 'unknown'),
+    agentVersion: client ? '' : redactor.redactText(asText(card.version) ?? 'unknown'),
     testDate: outcome.startedAt,
     summary: {
       total: results.length,
@@ -243,8 +250,10 @@ function toResult(result: RuleResult, redactor: Redactor): ConformanceResult {
     ...(first?.expected === undefined ? {} : { expected: redactor.redactText(first.expected) }),
     ...(first?.actual === undefined ? {} : { actual: redactor.redactText(first.actual) }),
     ...(transcript.length === 0 ? {} : { transcript }),
-    ...(last ? { curl: last.curl } : {}),
+    // The requests of a client are repeated by the client, not by curl.
+    ...(last && !first?.client ? { curl: last.curl } : {}),
     ...(otherViolations.length === 0 ? {} : { otherViolations }),
+    ...(first?.client ? { client: redactor.redactDeep(first.client) } : {}),
   };
 }
 

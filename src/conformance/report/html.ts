@@ -2,7 +2,9 @@ import { escapeXml as e } from '../../primitives/formats/escape-xml.ts';
 import { renderHtmlPage } from './html-page.ts';
 import { type ConformanceReport, type ConformanceResult, variantKey, listResults } from './build-report.ts';
 import type { TranscriptEntry } from './transcript.ts';
+import type { ClientRunSummary } from '../rule-model.ts';
 import {
+  describeClientRun,
   type GroupedFinding,
   groupBy,
   groupFindings,
@@ -18,7 +20,7 @@ export function formatHtmlReport(report: ConformanceReport): string {
     '<main>',
     verdict(report),
     ...report.warnings.map((each) => `<p class="alert" role="alert"><b>Warning:</b> ${e(each)}</p>`),
-    violations(groupFindings(report)),
+    violations(groupFindings(report), report.subject),
     ruleTable(results),
     inconclusive(results),
     cards(report),
@@ -47,8 +49,9 @@ function verdict({ conformanceLevel, summary, variants, unreachable }: Conforman
   return `<div class="verdict ${conformanceLevel}"><strong>${conformanceLevel}</strong>${tags} ${counts.join(' ')}</div>`;
 }
 
-function violations(findings: readonly GroupedFinding[]): string {
-  const none = findings.length === 0 ? '<p>None. The agent passes every rule that could be checked.</p>' : '';
+function violations(findings: readonly GroupedFinding[], subject: string): string {
+  const none =
+    findings.length === 0 ? `<p>None. The ${subject} passes every rule that could be checked.</p>` : '';
   return `<section id="violations"><h2>Violations</h2>${none}${findings.map(finding).join('\n')}</section>`;
 }
 
@@ -76,9 +79,14 @@ function finding({ first, all }: GroupedFinding): string {
     first.curl === undefined
       ? ''
       : `<details><summary>Reproduce with curl</summary><pre tabindex="0">${e(first.curl)}</pre></details>`,
+    ...all.flatMap(({ client }) => (client ? [clientOutput(client)] : [])).slice(0, 1),
     ...all.filter(({ transcript }) => transcript).map(transcript),
     '</article>',
   ].join('\n');
+}
+
+function clientOutput(client: ClientRunSummary): string {
+  return `<details><summary>Output of the client</summary><pre tabindex="0">${e(describeClientRun(client))}</pre></details>`;
 }
 
 function transcript(result: ConformanceResult): string {

@@ -1,4 +1,5 @@
 import { type JunitCase, type JunitSuite, writeJunit } from '../../primitives/formats/junit.ts';
+import { describeClientRun } from './report-text.ts';
 import { type ConformanceReport, type ConformanceResult, variantKey } from './build-report.ts';
 
 /** Writes the report as JUnit XML: a suite per category, a test case per rule and protocol variant. */
@@ -49,7 +50,15 @@ function toCase(result: ConformanceResult): JunitCase {
   };
 }
 
-function describe({ rule, message = '', expected, actual, remediation, curl }: ConformanceResult): string {
+function describe({
+  rule,
+  message = '',
+  expected,
+  actual,
+  remediation,
+  curl,
+  client,
+}: ConformanceResult): string {
   return [
     rule,
     message,
@@ -57,5 +66,6 @@ function describe({ rule, message = '', expected, actual, remediation, curl }: C
     ...(actual === undefined ? [] : [`actual: ${actual}`]),
     `fix: ${remediation}`,
     ...(curl === undefined ? [] : [curl]),
+    ...(client ? [describeClientRun(client)] : []),
   ].join('\n');
 }

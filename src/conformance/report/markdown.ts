@@ -1,19 +1,19 @@
 import { type ConformanceReport, type ConformanceResult, variantKey, listResults } from './build-report.ts';
-import { groupFindings, formatVerdictLine } from './report-text.ts';
+import { describeClientRun, groupFindings, formatVerdictLine } from './report-text.ts';
 import { joinLines } from '../../primitives/text.ts';
 
 /** Writes the report as Markdown, for pull requests and job summaries. */
 export function formatMarkdownReport(report: ConformanceReport): string {
-  const { agentName, agentVersion, agentUrl, testDate, warnings, provenance } = report;
+  const { subject, agentName, agentVersion, agentUrl, testDate, warnings, provenance } = report;
   const results = listResults(report);
   const findings = groupFindings(report);
   const inconclusive = results.filter(({ verdict }) => verdict === 'inconclusive' || verdict === 'error');
   const lines = [
-    `# Conformance of ${escapeMarkdown(agentName)} ${escapeMarkdown(agentVersion)}`,
+    `# Conformance of ${escapeMarkdown(agentName)} ${escapeMarkdown(agentVersion)}`.trimEnd(),
     '',
     `**${escapeMarkdown(formatVerdictLine(report))}**`,
     '',
-    `Agent: ${escapeMarkdown(agentUrl)}. Date: ${testDate}. ${escapeMarkdown(provenance.suite)}, rules ${provenance.rulesDigest}, ${provenance.requests} requests in ${(provenance.duration_ms / 1_000).toFixed(1)} s.`,
+    `${subject === 'client' ? 'Client' : 'Agent'}: ${escapeMarkdown(agentUrl)}. Date: ${testDate}. ${escapeMarkdown(provenance.suite)}, rules ${provenance.rulesDigest}, ${provenance.requests} requests in ${(provenance.duration_ms / 1_000).toFixed(1)} s.`,
     '',
     ...warnings.map((each) => `> **Warning:** ${escapeMarkdown(each)}\n`),
     '## Summary',
@@ -40,6 +40,7 @@ export function formatMarkdownReport(report: ConformanceReport): string {
     if (first.expected !== undefined) lines.push(`Expected: ${inlineCode(first.expected)}`, '');
     if (first.actual !== undefined) lines.push(`Actual: ${inlineCode(first.actual)}`, '');
     if (first.curl !== undefined) lines.push(...codeBlock('sh', first.curl), '');
+    if (first.client) lines.push(...codeBlock('text', describeClientRun(first.client)), '');
   }
   if (inconclusive.length > 0) {
     lines.push('', '## Inconclusive', '', '| Test | Variant | Reason |', '|---|---|---|');

@@ -1,5 +1,6 @@
 import type { ConformanceReport, ConformanceResult } from './build-report.ts';
 import { listResults } from './build-report.ts';
+import type { ClientRunSummary } from '../rule-model.ts';
 
 /** A violated rule with its results in all protocol variants. */
 export interface GroupedFinding {
@@ -54,10 +55,26 @@ export function summaryCounts(
   ];
 }
 
+/** Describes an execution of a tested client: its operation, its end and its output. */
+export function describeClientRun(run: ClientRunSummary): string {
+  const { operation, exitCode, signal, isTimeout, duration_ms, stdout, stderr } = run;
+  const end = isTimeout
+    ? 'ended at the time limit'
+    : exitCode === undefined
+      ? `ended by ${signal ?? 'a signal'}`
+      : `exit code ${exitCode}`;
+  return [
+    `operation ${operation}, ${end}, ${duration_ms} ms`,
+    ...(stdout.trim() === '' ? [] : ['standard output:', stdout.trimEnd()]),
+    ...(stderr.trim() === '' ? [] : ['standard error:', stderr.trimEnd()]),
+  ].join('\n');
+}
+
 /** Returns the place of a rule in the specification, such as `A2A 1.0.1, section 3.1.1`. */
 export function specificationReference({
   section,
   version,
 }: Pick<ConformanceResult, 'section' | 'version'>): string {
+  if (section === 'robustness') return 'robustness, not part of the specification';
   return version === '1.0' ? `A2A 1.0.1, section ${section}` : `A2A ${version}, ${section}`;
 }

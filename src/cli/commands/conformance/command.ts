@@ -11,6 +11,8 @@ import {
   outputOption,
   repeatableOption,
 } from '../../inputs/shared-options.ts';
+import { clientOperations, type ClientOperation } from '../../../conformance/clients/client-under-test.ts';
+import type { ClientConformanceFlags } from './client.ts';
 import type { ConformanceFlags, MatrixFlags } from './run.ts';
 import type { SelfTestFlags } from './self-test.ts';
 
@@ -56,21 +58,9 @@ export function addConformance(program: Command): void {
     .option(
       '--delegate <text>',
       'prompt that makes the agent call another one, with {url} and {text}, or the ID of its skill',
-    )
-    .addOption(
-      repeatableOption(
-        '--report <format>',
-        'report format: json, markdown, junit, html, sarif or badge; format=FILE writes to a file',
-        'text',
-      ),
-    )
-    .option(
-      '--report-dir <directory>',
-      'directory for reports without a file name; without --report, all formats',
-    )
-    .option('--strict', 'treat inconclusive rules as failures', false)
-    .option('--baseline <file>', 'JSON report to compare with; fail only on regressions relative to it')
-    .addOption(outputOption())
+    );
+  addReportFlags(command);
+  command
     .addHelpText('after', examples)
     .action(async (url: string | undefined, flags: ConformanceFlags) =>
       (await import('./run.ts')).runConformanceCommand(url, flags),
@@ -110,6 +100,24 @@ function addConnectionFlags(command: Command): void {
     .addOption(insecureOption());
 }
 
+function addReportFlags(command: Command): void {
+  command
+    .addOption(
+      repeatableOption(
+        '--report <format>',
+        'report format: json, markdown, junit, html, sarif or badge; format=FILE writes to a file',
+        'text',
+      ),
+    )
+    .option(
+      '--report-dir <directory>',
+      'directory for reports without a file name; without --report, all formats',
+    )
+    .option('--strict', 'treat inconclusive rules as failures', false)
+    .option('--baseline <file>', 'JSON report to compare with; fail only on regressions relative to it')
+    .addOption(outputOption());
+}
+
 function addSelectionFlags(command: Command): void {
   command
     .addOption(repeatableOption('--skill <id>', 'skill ID whose examples are used as prompts', 'none'))
@@ -120,7 +128,12 @@ function addSelectionFlags(command: Command): void {
       ]),
     )
     .option('--prompts <file>', 'YAML file with a prompt for each target state')
-    .addOption(onlyOption(', section or requirement'))
+    .addOption(onlyOption(', section or requirement'));
+  addVariantFlags(command, 'of the card');
+}
+
+function addVariantFlags(command: Command, defaults: string): void {
+  command
     .addOption(
       new Option('--level <level>', 'lowest requirement level to test')
         .choices(['must', 'should', 'may'])
@@ -129,12 +142,12 @@ function addSelectionFlags(command: Command): void {
     .addOption(
       new Option('--transport <transport>', 'transport to use: JSONRPC, HTTP+JSON or GRPC; repeatable')
         .argParser(transportParser(['JSONRPC', 'HTTP+JSON', 'GRPC']))
-        .default([], 'transports of the card'),
+        .default([], `transports ${defaults}`),
     )
     .addOption(
       new Option('--a2a-version <version>', 'A2A version; repeatable')
         .argParser(parseVersion)
-        .default([], 'versions of the card'),
+        .default([], `versions ${defaults}`),
     );
 }
 
@@ -156,6 +169,7 @@ function taskTimeoutOption(): Option {
 }
 
 function addSubcommands(command: Command): void {
+  addClientCommand(command);
   command
     .command('selftest')
     .description('Run the suite against mutant agents (all must fail) and correct agents (all must pass).')
@@ -192,6 +206,62 @@ function addSubcommands(command: Command): void {
     .action(async (urls: string[], flags: MatrixFlags) =>
       (await import('./run.ts')).runConformanceMatrixCommand(urls, flags),
     );
+}
+
+const clientExamples = `
+Examples:
+  $ dragoman conformance client -- my-client send {url} hello
+  $ dragoman conformance client -- node harness.mjs {operation} {url} {task}
+  $ dragoman conformance client --operations send,stream --report html=client.html -- python3 harness.py {url}
+
+The command is executed once for each test. These placeholders, and environment variables, tell it what to do:
+  {url}        A2A_URL        URL of the agent; required in the command
+  {operation}  A2A_OPERATION  ${clientOperations.join(', ')}
+  {text}       A2A_TEXT       text of the message
+  {reply}      A2A_REPLY      text of the answer, if the agent asks for input (converse)
+  {task}       A2A_TASK_ID    ID of the task of get, cancel and subscribe
+  {token}      A2A_TOKEN      bearer token for the agent
+
+The exit code must be 0 if the operation succeeded and another one if it failed.`;
+
+function addClientCommand(conformance: Command): void {
+  const command = conformance
+    .command('client')
+    .description('Test a client: run its command against agents that behave well and badly.')
+    .argument('<command...>', 'command of the client, with {url}')
+    .passThroughOptions()
+    .option('--name <name>', 'name of the client in reports (default: its program)')
+    .addOption(
+      new Option('--operations <list>', 'operations that the client can be told by A2A_OPERATION')
+        .argParser(parseOperations)
+        .default([], 'all with {operation} in the command, otherwise send'),
+    )
+    .addOption(
+      durationOption('--timeout <duration>', 'time limit of one execution', '15s', parsePositiveDuration),
+    )
+    .addOption(
+      durationOption('--max-time <duration>', 'time limit of the whole run', '15m', parsePositiveDuration),
+    )
+    .addOption(
+      new Option('--concurrency <n>', 'maximum number of parallel executions')
+        .argParser(countParser(64))
+        .default(4),
+    )
+    .addOption(onlyOption(', section or requirement'));
+  addVariantFlags(command, 'that the client offers');
+  addReportFlags(command);
+  command
+    .addHelpText('after', clientExamples)
+    .action(async (words: string[], flags: ClientConformanceFlags) =>
+      (await import('./client.ts')).runClientConformanceCommand(words, flags),
+    );
+}
+
+function parseOperations(text: string, previous: readonly ClientOperation[]): ClientOperation[] {
+  const known = text.split(',').map((each) => clientOperations.find((name) => name === each.trim()));
+  if (known.some((each) => each === undefined))
+    throw new InvalidArgumentError(`Use a list of ${clientOperations.join(', ')}.`);
+  return [...previous, ...known.flatMap((each) => each ?? [])];
 }
 
 function parseVersion(text: string, previous: readonly string[]): string[] {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { createFolder } from '../../../primitives/node/create-folder.ts';
 import { compareReports } from '../../../conformance/report/compare-reports.ts';
 import { testConformance } from '../../../conformance/test-conformance.ts';
+import type { RunChecksOutcome } from '../../../conformance/run-checks.ts';
 import { runInteropMatrix } from '../../../conformance/interop/interop-matrix.ts';
 import type { RequirementLevel, CheckedTransport, CheckedVersion } from '../../../conformance/rule-model.ts';
 import {
@@ -36,7 +37,7 @@ import { quoteShellWord } from '../../terminal/quote-shell-word.ts';
 import { packageVersion } from '../../../primitives/node/package-version.ts';
 
 /** Flags of `dragoman conformance`. */
-export interface ConformanceFlags {
+export interface ConformanceFlags extends ReportFlags {
   agentCard?: string;
   header: string[];
   otherUserHeader: string[];
@@ -57,11 +58,6 @@ export interface ConformanceFlags {
   level: 'must' | 'should' | 'may';
   transport: CheckedTransport[];
   a2aVersion: CheckedVersion[];
-  report: string[];
-  reportDir?: string;
-  strict: boolean;
-  baseline?: string;
-  output: OutputFormat;
 }
 
 /** Flags of `dragoman conformance matrix`. */
@@ -105,6 +101,30 @@ export async function runConformanceCommand(
     onProgress: (done, total, last) => progress.update(done, total, last),
   });
   progress.clear();
+  const redactor = new Redactor(headers, otherUserHeaders, restrictedUserHeaders, peerHeaders);
+  publishOutcome(outcome, { flags, targets, baseline, redactor });
+}
+
+/** How the results of a run are reported. */
+export interface ReportFlags {
+  report: string[];
+  reportDir?: string;
+  strict: boolean;
+  baseline?: string;
+  output: OutputFormat;
+}
+
+/** Writes the reports of a run and sets the exit code. */
+export function publishOutcome(
+  outcome: RunChecksOutcome,
+  context: {
+    readonly flags: ReportFlags;
+    readonly targets: readonly ReportTarget[];
+    readonly baseline: ConformanceReport | undefined;
+    readonly redactor: Redactor;
+  },
+): void {
+  const { flags, targets, baseline, redactor } = context;
   if (outcome.unreachable === undefined && outcome.results.length === 0)
     throw new UsageError(
       'No rules selected',
@@ -113,12 +133,14 @@ export async function runConformanceCommand(
   const report = buildReport(outcome, {
     suite: `dragoman ${packageVersion()}`,
     command: `dragoman ${process.argv.slice(2).map(quoteShellWord).join(' ')}`,
-    redactor: new Redactor(headers, otherUserHeaders, restrictedUserHeaders, peerHeaders),
+    redactor,
   });
   if (report.unreachable !== undefined)
     printErrorReport({
       message: report.unreachable.replace(/\.$/, ''),
-      hint: `Start the agent, or run dragoman doctor ${quoteShellWord(report.agentUrl)} to find the cause.`,
+      hint: outcome.client
+        ? 'The command must fetch the card of the agent at {url} and send it a message.'
+        : `Start the agent, or run dragoman doctor ${quoteShellWord(report.agentUrl)} to find the cause.`,
     });
   const isWritten = writeReports(report, targets);
   const isOnStdout = targets.some(({ file }) => file === undefined) || !isWritten;
@@ -168,7 +190,7 @@ function formatPair(pair: string, { verdict, message }: { verdict: string; messa
 
 function chooseExitCode(
   report: ConformanceReport,
-  { strict }: ConformanceFlags,
+  { strict }: ReportFlags,
   baseline: ConformanceReport | undefined,
 ): number {
   const { summary, unreachable } = report;
@@ -183,13 +205,15 @@ function chooseExitCode(
   return summary.errors > 0 ? 2 : 0;
 }
 
-interface ReportTarget {
+/** A report to write. */
+export interface ReportTarget {
   readonly format: ReportFormat;
   /** Undefined for standard output. */
   readonly file: string | undefined;
 }
 
-function listTargets({ report, reportDir, output }: ConformanceFlags): ReportTarget[] {
+/** Returns the reports that the flags request. */
+export function listTargets({ report, reportDir, output }: ReportFlags): ReportTarget[] {
   const inDirectory = (format: ReportFormat) =>
     reportDir === undefined ? undefined : join(reportDir, reportFileNames[format]);
   const targets = report.map((value): ReportTarget => {
@@ -243,7 +267,8 @@ function loadPrompts({ fixtures, prompts: file }: ConformanceFlags): OutcomeProm
   return { ...prompts, ...readValidFile(() => readPrompts(text, file)) };
 }
 
-function loadReport(file: string): ConformanceReport {
+/** Reads a JSON report. */
+export function loadReport(file: string): ConformanceReport {
   const hint = 'Name a file that --report json has written.';
   const report = readReport(readInputFile(file, hint));
   if (!report)
