@@ -1,3 +1,4 @@
+import type { ProtocolVersion } from '../protocol/card.ts';
 import type { A2AError } from '../protocol/errors.ts';
 import type { AuthOptions } from './auth/authenticator.ts';
 import type { LogSink } from '../primitives/log.ts';
@@ -8,7 +9,7 @@ import type { MetricsOptions } from './telemetry/metrics-endpoint.ts';
 import type { TrafficObserver } from './telemetry/traffic-observer.ts';
 
 /** A version that can be served exclusively. */
-export type ExclusiveVersion = '0.1' | '0.3';
+export type ExclusiveVersion = ProtocolVersion;
 
 /** Cross-origin resource sharing (CORS). */
 export interface CorsOptions {

@@ -159,6 +159,9 @@ export class CardService {
       ? withSecuritySchemes(card, this.#authenticators)
       : card;
     const { onlyVersion, basePath = '' } = this.#options;
+    // 0.2 has no interface of its own beside that of 0.3, with which it shares its format.
+    if (onlyVersion === '0.2')
+      return { ...rest, interfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '0.2' }] };
     const isServed = ({ protocolVersion }: AgentInterface) =>
       (onlyVersion ?? protocolVersion) === protocolVersion;
     const grpc = this.hasGrpc ? grpcInterfacesAt(url, this.grpcTenant, basePath) : [];

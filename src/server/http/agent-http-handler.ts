@@ -214,10 +214,10 @@ export class AgentHttpHandler {
     if (method === 'GET' || method === 'HEAD') {
       switch (path) {
         case '/.well-known/agent-card.json':
-          if (this.#options.onlyVersion === '0.1') throw new A2AError('NOT_FOUND');
+          if (hasOldCardPath(this.#options.onlyVersion) === true) throw new A2AError('NOT_FOUND');
           return this.context.cards.handle(request, false, version);
         case '/.well-known/agent.json':
-          if (this.#options.onlyVersion === '0.3') throw new A2AError('NOT_FOUND');
+          if (hasOldCardPath(this.#options.onlyVersion) === false) throw new A2AError('NOT_FOUND');
           return this.context.cards.handle(request, true, version);
         case '/.well-known/jwks.json':
           if (!this.context.agent.jwks) break;
@@ -360,4 +360,9 @@ function requestedVersion({ headers, query }: HttpServerRequest): string | undef
   for (const [name, value] of new URLSearchParams(query))
     if (name.toLowerCase() === 'a2a-version') return value;
   return undefined;
+}
+
+/** Returns whether the card of a version is at its old path; undefined if all versions are served. */
+function hasOldCardPath(onlyVersion: ServerOptions['onlyVersion']): boolean | undefined {
+  return onlyVersion && (onlyVersion === '0.1' || onlyVersion === '0.2');
 }
