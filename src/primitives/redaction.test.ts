@@ -35,6 +35,25 @@ describe('Redactor', () => {
     },
   );
 
+  it('redacts tokens with a known prefix, private keys and passwords of URLs in texts', () => {
+    const redactor = new Redactor();
+    const secrets = [
+      'sk-proj-0123456789abcdef',
+      'ghp_0123456789abcdefghij0123',
+      'xoxb-1234567890-abc',
+      'AKIA0123456789ABCDEF',
+    ];
+    for (const secret of secrets)
+      expect(redactor.redactText(`use ${secret}, please`)).toBe('use [redacted], please');
+    const key = '-----BEGIN RSA PRIVATE KEY-----\\nMIIE\\n-----END RSA PRIVATE KEY-----';
+    expect(redactor.redactText(key)).not.toContain('MIIE');
+    expect(redactor.redactText('at https://bob:hunter2@host.example/x')).toBe(
+      'at https://bob:[redacted]@host.example/x',
+    );
+    for (const text of ['a task-sk-1 here', 'http://localhost:4000/a@b', 'skipped'])
+      expect(redactor.redactText(text)).toBe(text);
+  });
+
   it('redacts registered secrets in all encodings, longest first', () => {
     const redactor = new Redactor({ 'X-Mine': 'a"b c/d' });
     redactor.addSecret('a"b c/d and more');
