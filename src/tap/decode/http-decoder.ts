@@ -7,7 +7,7 @@ import type { AgentCard } from '../../protocol/card.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import { type LintFinding, StreamLinter } from '../../protocol/lint-stream.ts';
-import { parseJsonOrUndefined } from '../../primitives/json.ts';
+import { isJsonObject, parseJsonOrUndefined } from '../../primitives/json.ts';
 import { parseSseFrame } from '../../primitives/formats/sse.ts';
 import type { ObservedRequest } from '../recorders/http-exchange-recorder.ts';
 import type { DecodedContent } from '../traffic-record.ts';
@@ -141,7 +141,7 @@ export class HttpExchangeDecoder {
       const wire = body as { error?: unknown; result?: unknown } | undefined;
       if (wire?.error !== undefined) return this.#error(dialect.rpcError.read(wire.error, status));
       if (wire === undefined || !('result' in wire)) return undefined;
-      return this.#result(identified, wire.result);
+      return this.#result(this.#withResultVersion(identified, wire.result), wire.result);
     }
     if (status >= 400)
       return body === undefined ? undefined : this.#error(dialect.restError.read(body, status));
@@ -157,6 +157,15 @@ export class HttpExchangeDecoder {
     if (operation === 'extendedCard') this.#findKeys(model as AgentCard);
     const summary = summarizeResult(operation, model);
     return { ...this.#common(), ...findTaskReference(model), summary, model, ...nonEmptyLosses(losses) };
+  }
+
+  /** Some methods are the same in 0.1 and 0.3. Only a task shows the version. */
+  #withResultVersion(identified: IdentifiedOperation, result: unknown): IdentifiedOperation {
+    const { alternative } = identified;
+    const isNewer = !isJsonObject(result) || 'kind' in result || 'contextId' in result;
+    if (!alternative || isNewer || !('status' in result)) return identified;
+    this.#operation = { ...identified, dialect: alternative, version: alternative.version };
+    return this.#operation;
   }
 
   #card(body: unknown, fallback: DecodedContent): DecodedContent {

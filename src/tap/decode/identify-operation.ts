@@ -1,6 +1,7 @@
 import { dialectForMethod, dialectForVersion, parseVersionHeader } from '../../dialects/negotiation.ts';
 import type { Dialect } from '../../dialects/dialect.ts';
 import { findGrpcMethod } from '../../dialects/protobuf/grpc-service.ts';
+import { v0_1 } from '../../dialects/v0_1/index.ts';
 import { v0_3_rest } from '../../dialects/v0_3_rest/index.ts';
 import { v1_0 } from '../../dialects/v1_0/index.ts';
 import type { Operation } from '../../protocol/agent.ts';
@@ -18,6 +19,8 @@ export interface IdentifiedOperation {
   readonly params: unknown;
   /** Id of a JSON-RPC request. */
   readonly id?: string | number | null;
+  /** Dialect of another version with the same method, if the request does not name its version. */
+  readonly alternative?: Dialect;
 }
 
 /** HTTP request line and `A2A-Version` header. */
@@ -53,8 +56,17 @@ export function identifyRpcOperation(
   const { method, params, id = null } = body as Partial<IdentifiedOperation> & { method?: unknown };
   if (typeof method !== 'string') return undefined;
   try {
-    const { dialect, operation } = dialectForMethod(method, version, { lenient: true, path: path ?? '/' });
-    return { dialect, version: usedVersion(dialect, version), transport: 'JSONRPC', operation, params, id };
+    const match = dialectForMethod(method, version, { lenient: true, path: path ?? '/' });
+    const { dialect, operation, ambiguous } = match;
+    return {
+      dialect,
+      version: usedVersion(dialect, version),
+      transport: 'JSONRPC',
+      operation,
+      params,
+      id,
+      ...(ambiguous && { alternative: v0_1 }),
+    };
   } catch {
     return undefined;
   }

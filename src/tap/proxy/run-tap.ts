@@ -15,6 +15,7 @@ import type { TrafficLog } from '../traffic-log.ts';
 import { type CardRewrite, rewriteCardBody } from './rewrite-card.ts';
 import { GrpcProxy } from './grpc/grpc-proxy.ts';
 import type { GrpcServiceVersion } from './grpc/rewrite-grpc-address.ts';
+import { addApiKeysOfCard, recordCard } from '../recorders/record-card.ts';
 import { prefetchCard } from './prefetch-card.ts';
 import { proxyRequest } from './proxy-request.ts';
 import { stripTrailing } from '../../primitives/text.ts';
@@ -32,6 +33,8 @@ export interface RunTapOptions
   readonly host?: string;
   /** Name of the agent in the traffic log. @defaultValue the name in its card, which is fetched once at the start */
   readonly name?: string;
+  /** Records the card at the start, for clients that do not fetch it. @defaultValue false */
+  readonly recordsCard?: boolean;
   /** Host names that clients may use, besides local names. */
   readonly allowedHosts?: readonly string[];
   /** Web pages of other origins that may use the tap; the agent sends the CORS headers. @defaultValue only its own origin */
@@ -134,7 +137,14 @@ export async function runTap(options: RunTapOptions): Promise<RunningTap> {
   server.server.requestTimeout = 0;
   url = server.url;
   const card = await prefetchCard(target);
-  if (card) context.onCard(rewriteCardBody(card, undefined, { target, tap: url }));
+  if (card) {
+    context.onCard(rewriteCardBody(card.body, undefined, { target, tap: url }));
+    addApiKeysOfCard(recorder, card);
+    if (options.recordsCard) {
+      recordCard(recorder, { from: 'tap', to: () => name }, card);
+      recorder.decodeQueue.drain();
+    }
+  }
   const stop = async (timeout = 1_000): Promise<void> => {
     await server.stop(timeout);
     await Promise.all([...open].map((each) => once(each, 'close')));

@@ -1,6 +1,6 @@
 import { formatSseEvent, SseParser } from '../../primitives/formats/sse.ts';
 import type { Redactor } from '../../primitives/redaction.ts';
-import { HttpExchangeDecoder } from '../decode/http-decoder.ts';
+import { type ApiKeyLocation, HttpExchangeDecoder } from '../decode/http-decoder.ts';
 import type { DecodedContent, HttpMessageInfo, TrafficRecordKind } from '../traffic-record.ts';
 import { type TruncatedText, maxDecodedLength, type TrafficRecorder } from './traffic-recorder.ts';
 
@@ -155,11 +155,7 @@ export class HttpExchangeRecorder {
         { status, isEventStream, isComplete: isComplete(text) },
         text.text,
       );
-      for (const { location, name } of this.#decoder.keys) {
-        // The card names the headers and query parameters that carry API keys.
-        if (location === 'query') this.#recorder.redactor.addSecretQueryParameter(name);
-        else if (location === 'header') this.#recorder.redactor.addSecretHeader(name);
-      }
+      addApiKeys(this.#recorder.redactor, this.#decoder.keys);
       this.#add('response', at, text, decoded, this.#http({ status, headers }));
     });
   }
@@ -254,6 +250,14 @@ export class HttpExchangeRecorder {
     this.#redactor =
       credentials.length === 0 ? redactor : redactor.withHeaders(Object.fromEntries(credentials));
     return this.#redactor;
+  }
+}
+
+/** Redacts the headers and query parameters that carry API keys according to a card. */
+export function addApiKeys(redactor: Redactor, keys: readonly ApiKeyLocation[]): void {
+  for (const { location, name } of keys) {
+    if (location === 'query') redactor.addSecretQueryParameter(name);
+    else if (location === 'header') redactor.addSecretHeader(name);
   }
 }
 

@@ -45,6 +45,11 @@ const normalizeTimes = (text: string): string =>
     .replaceAll(/^\d\d:\d\d:\d\d\.\d{3}/gm, '12:00:00.000')
     .replaceAll(/\d+ ms/g, (milliseconds) => '1 ms'.padStart(milliseconds.length));
 
+/** The card that the tap itself has fetched is only in the file. */
+const cardOfTap = `12:00:00.000     tap ──▶ Sample                      get card
+12:00:00.000     tap ◀── Sample  1.0           1 ms  card of Sample 1.2.3
+`;
+
 const golden = `12:00:00.000  client ──▶ Sample  1.0 REST            send: hello
 12:00:00.000  client ◀── Sample  1.0 REST      1 ms  task completed: hello
 12:00:00.000  client ──▶ Sample  1.0 REST            stream: stream
@@ -80,12 +85,12 @@ describe('dragoman tap', () => {
     expect(normalizeTimes(stdout.split('Press Ctrl-C to stop.\n\n')[1] ?? '')).toBe(golden);
     const text = readFileSync(file, 'utf8');
     expect(text + stdout).not.toContain(secret);
-    expect(readTrafficFile(text)).toHaveLength(15);
+    expect(readTrafficFile(text)).toHaveLength(17);
     expect(statSync(file).mode & 0o077).toBe(0);
 
     const again = await run(['--read', file]).ended;
     expect(again.stderr).toBe('');
-    expect(normalizeTimes(again.stdout)).toBe(golden);
+    expect(normalizeTimes(again.stdout)).toBe(cardOfTap + golden);
     const json = await run(['--read', file, '-o', 'json']).ended;
     expect(
       json.stdout
@@ -94,8 +99,8 @@ describe('dragoman tap', () => {
         .map((line) => JSON.parse(line)),
     ).toEqual(readTrafficFile(text));
     const scenario = await run(['--read', file, '-o', 'scenario']).ended;
-    expect(scenario.stdout).toContain('test_case_id: sample-stream\n');
-    expect(scenario.stdout).toContain('proxy_auth_config');
+    expect(scenario.stdout).toContain('scenario: sample-stream\n');
+    expect(scenario.stdout).toContain('credentials, which are not stored: pass them with headers');
   });
 
   it.skipIf(!hasOpenssl())('prints and records gRPC of an agent with TLS', async () => {
@@ -132,7 +137,9 @@ describe('dragoman tap', () => {
         .map((line) => JSON.parse(line) as { kind: string });
       expect(lines.map(({ kind }) => kind)).toEqual(['request', 'response']);
     }
-    expect(readTrafficFile(readFileSync(file, 'utf8')).map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4]);
+    expect(readTrafficFile(readFileSync(file, 'utf8')).map(({ sequence }) => sequence)).toEqual([
+      1, 2, 3, 4, 5, 6, 7, 8,
+    ]);
   });
 
   it('serves the traffic in the console with --console', async () => {

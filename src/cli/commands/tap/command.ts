@@ -15,6 +15,7 @@ Examples:
   $ dragoman tap --to http://localhost:4000 --console
   $ dragoman tap --read traffic.jsonl
   $ dragoman tap --read traffic.jsonl -o scenario > scenario.yaml
+  $ dragoman mock --replay traffic.jsonl
 
 Clients use the printed URL instead of the URL of the agent. Credentials are forwarded but not recorded. The console can
 also open a recorded file.`;

@@ -1,9 +1,8 @@
-import { A2AError } from '../../../protocol/errors.ts';
-import { readTrafficFile } from '../../../tap/traffic-file.ts';
 import type { TrafficRecord } from '../../../tap/traffic-record.ts';
 import { type RunningTap, runTap } from '../../../tap/proxy/run-tap.ts';
 import { exportScenario } from '../../../tap/scenario/export-scenario.ts';
 import { TrafficLog } from '../../../tap/traffic-log.ts';
+import { maxDecodedLength } from '../../../tap/recorders/traffic-recorder.ts';
 import { createColors } from '../../terminal/colors.ts';
 import { startListening } from '../../terminal/listen-error.ts';
 import { printError, printWarning } from '../../terminal/print-error.ts';
@@ -14,7 +13,7 @@ import { sanitizeForTerminal, terminalSafeJson } from '../../terminal/sanitize.t
 import { stopOnSignals } from '../../process/shutdown.ts';
 import { openTrafficFile } from './traffic-file-writer.ts';
 import { TrafficPrinter } from './traffic-printer.ts';
-import { readInputFile } from '../../inputs/read-input-file.ts';
+import { readTrafficRecords } from '../../inputs/read-traffic-records.ts';
 
 /** Flags of `dragoman tap`. */
 export interface TapFlags extends BrowserAccessFlags {
@@ -42,7 +41,7 @@ export async function runTapCommand(flags: TapFlags): Promise<void> {
         '--to and --read cannot be used together',
         'Use --to to record traffic, or --read to print a recorded file.',
       );
-    printRecords(loadRecords(read), output);
+    printRecords(readTrafficRecords(read), output);
     return;
   }
   if (to === undefined) throw new UsageError('Missing target', 'Pass --to URL or --read FILE.');
@@ -57,9 +56,19 @@ export async function runTapCommand(flags: TapFlags): Promise<void> {
 async function runProxy(to: string, flags: TapFlags, output: 'text' | 'json'): Promise<void> {
   const file = flags.record === undefined ? undefined : await openTrafficFile(flags.record);
   const trafficLog = new TrafficLog(flags.console ? consoleLogLimits : { maxRecords: 1 });
+  if (file) trafficLog.subscribe((record) => file.add(record));
   const { port, host } = flags;
   const running = await startListening(flags, () =>
-    runTap({ to, port, host, ...toBrowserAccess(flags), trafficLog, onWarning: printWarning }),
+    runTap({
+      to,
+      port,
+      host,
+      ...toBrowserAccess(flags),
+      trafficLog,
+      // A replay needs the card and complete texts.
+      ...(file && { recordsCard: true, maxTextLength: maxDecodedLength }),
+      onWarning: printWarning,
+    }),
   );
   const console = flags.console
     ? await (await import('../../../console/serve-console.ts')).serveConsole({
@@ -79,11 +88,7 @@ async function runProxy(to: string, flags: TapFlags, output: 'text' | 'json'): P
   head.write(`listening on ${running.url}\n`);
   if (output === 'text') head.write(formatSummary(running, to, flags, console?.url));
   else if (console) head.write(`console at ${console.url}\n`);
-  const print = createPrinter(output);
-  trafficLog.subscribe((record) => {
-    file?.add(record);
-    print(record);
-  });
+  trafficLog.subscribe(createPrinter(output));
 }
 
 /** Creates a function that prints records. Drops records while a slow reader has too much buffered output. */
@@ -117,18 +122,6 @@ function printRecords(records: readonly TrafficRecord[], output: TapFlags['outpu
   }
   const format = createFormatter(output);
   for (const record of records) process.stdout.write(format(record));
-}
-
-function loadRecords(file: string): TrafficRecord[] {
-  const hint = 'Name a file that dragoman tap --record has written.';
-  const text = readInputFile(file, hint);
-  try {
-    return readTrafficFile(text);
-  } catch (thrown) {
-    throw new UsageError(`Invalid file: ${file}`, hint, {
-      places: [`${file}: ${A2AError.from(thrown).message}`],
-    });
-  }
 }
 
 function formatSummary(
