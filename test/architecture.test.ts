@@ -59,6 +59,7 @@ const may: { readonly [folder: string]: readonly string[] } = {
     'mesh',
     'metrics',
     'server',
+    'tap',
   ],
   // Recorders wrap servers, clients and broker connections.
   tap: ['protocol', 'dialects', 'documents', 'client', 'http2', 'mesh', 'server', 'metrics'],

@@ -28,3 +28,8 @@ export function stripTrailing(text: string, characters: string): string {
 export function joinLines(text: string): string {
   return text.replaceAll(/\s+/g, (space) => (space.includes('\n') ? ' ' : space));
 }
+
+/** Escapes a text for a regular expression. */
+export function escapeRegExp(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\/]/g, String.raw`\$&`);
+}

@@ -15,6 +15,15 @@ export type {
   TrafficRecordKind,
 } from './traffic-record.ts';
 export type { TrafficRecorderOptions } from './recorders/traffic-recorder.ts';
+export {
+  readRecording,
+  type ReadRecordingOptions,
+  type RecordedAnswer,
+  type RecordedError,
+  type RecordedExchange,
+  type Recording,
+  type TimedEvent,
+} from './recording.ts';
 export { runTap, type RunningTap, type RunTapOptions } from './proxy/run-tap.ts';
 export { exportScenario } from './scenario/export-scenario.ts';
 export { TrafficLog, type TrafficLogOptions } from './traffic-log.ts';

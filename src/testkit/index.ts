@@ -3,6 +3,9 @@
  *
  * @module
  */
+export type { ReplayOptions } from './replay/replay-agent.ts';
+export type { ReplayMatching } from './replay/compare-requests.ts';
+export type { ReplayTiming } from './replay/replayed-task.ts';
 export { TestAgentServer } from './test-agent-server.ts';
 export type { TestAgentOptions } from './test-agent-options.ts';
 export type { CardDraft } from './agent/card-draft.ts';

@@ -7,6 +7,7 @@ import type { AdminAccess } from './admin/admin-access.ts';
 import type { CardDraft } from './agent/card-draft.ts';
 import type { TestClock } from './clock/test-clock.ts';
 import type { JournalOptions } from './journal/journal.ts';
+import type { ReplayOptions } from './replay/replay-agent.ts';
 
 /** Options of {@link TestAgentServer}. All options are optional. */
 export interface TestAgentOptions {
@@ -18,6 +19,8 @@ export interface TestAgentOptions {
   readonly script?: string;
   /** Path of a mock script. If `script` is set, the file is not read and only named in diagnostics. */
   readonly scriptFile?: string;
+  /** Answers like a recorded agent, instead of scripts, directives and primed responses. */
+  readonly replay?: ReplayOptions;
   /** Fields of the card; they override the script. */
   readonly card?: CardDraft;
   /** Authentication, with authenticators of `dragoman/server/auth`; overrides the script. */

@@ -29,6 +29,8 @@ import { createSeededRandom } from './seeded-random.ts';
 import { bindAgent } from '../protocol/composition/bind-agent.ts';
 import { ScriptedAgent } from './agent/scripted-agent.ts';
 import { ScriptStack } from './agent/script-stack.ts';
+import type { ResponsePlan } from './agent/response-plan.ts';
+import { ReplayAgent } from './replay/replay-agent.ts';
 import type { TestAgentOptions } from './test-agent-options.ts';
 import { stripTrailing } from '../primitives/text.ts';
 
@@ -56,7 +58,7 @@ export class TestAgentServer implements AsyncDisposable {
   readonly #directives = new MessageDirectives();
   readonly #interceptor = new RequestInterceptor();
   readonly #faultSelector: FaultSelector;
-  readonly #agent: ScriptedAgent;
+  readonly #agent: ScriptedAgent | ReplayAgent;
   readonly #serverContexts = new Set<ServerContext>();
   readonly #startedAt: number;
   #faults: readonly Fault[] = [];
@@ -79,20 +81,29 @@ export class TestAgentServer implements AsyncDisposable {
     this.journal = new Journal(this.clock, options.journal);
     this.#faultSelector = new FaultSelector(this.#createRandom(0));
     this.#updateCard();
-    this.#agent = new ScriptedAgent({
+    this.#agent = this.#createAgent();
+    this.agent = bindAgent<Agent>(this.#agent);
+  }
+
+  #createAgent(): ScriptedAgent | ReplayAgent {
+    const { clock, journal } = this;
+    const { replay, taskStore, generateId, streamStart } = this.#options;
+    const selectFaults = (plan: ResponsePlan): readonly Fault[] =>
+      this.#faultSelector.select([...plan.faults, ...this.#faults]);
+    if (replay) return new ReplayAgent({ ...replay, clock, journal, generateId, selectFaults });
+    return new ScriptedAgent({
       card: () => this.#card,
-      clock: this.clock,
-      journal: this.journal,
-      taskStore: options.taskStore,
-      generateId: options.generateId,
-      hideInitialTask: options.streamStart === 'played',
-      selectFaults: (plan) => this.#faultSelector.select([...plan.faults, ...this.#faults]),
+      clock,
+      journal,
+      taskStore,
+      generateId,
+      hideInitialTask: streamStart === 'played',
+      selectFaults,
       decide: (received) =>
         this.#directives.decide(received) ??
         this.#primedResponses.decide(received) ??
         (this.#scripts.hasScripts ? this.#scripts.decide(received) : failurePlan(missingDirectives)),
     });
-    this.agent = bindAgent<Agent>(this.#agent);
   }
 
   /** Creates and starts a test agent. */

@@ -1,106 +1,106 @@
 import { writeYaml } from '../../documents/write-yaml.ts';
 import { A2AError } from '../../protocol/errors.ts';
-import type { Part } from '../../protocol/part.ts';
-import type { SendRequest } from '../../protocol/requests.ts';
 import { redactedPlaceholder } from '../../primitives/redaction.ts';
-import type { TrafficRecord } from '../traffic-record.ts';
-import { type RecordedOutcome, toRecordedOutcome } from './recorded-outcome.ts';
 import { stripTrailing } from '../../primitives/text.ts';
-
-/** A recorded send or stream request with everything that followed. */
-interface RecordedCall {
-  readonly request: TrafficRecord;
-  readonly responses: readonly TrafficRecord[];
-}
+import { findClientExchanges, groupExchanges } from '../exchanges.ts';
+import { toRecordedAnswer } from '../recording.ts';
+import type { TrafficRecord } from '../traffic-record.ts';
+import { ConversationSteps, type RecordedCall } from './conversation-steps.ts';
+import { endOfAnswer } from './expected-answer.ts';
 
 const header = `# Recorded by dragoman tap: sent messages and expected responses. Ids and timestamps are not compared.
 # Run it with: dragoman test FILE
 `;
 
+/** Operations that become steps. */
+const stepOperations = new Set(['send', 'stream', 'getTask', 'cancelTask', 'subscribe']);
+
+/** The calls of one conversation with an agent. */
+interface RecordedConversation {
+  readonly calls: RecordedCall[];
+  /** Calls that cannot be repeated, with the reason. */
+  readonly leftOut: string[];
+}
+
 /**
- * Converts recorded traffic to a scenario file that repeats the messages and expects the recorded responses.
+ * Converts recorded traffic to a scenario file that repeats the messages and expects the recorded responses. Each
+ * conversation becomes one scenario with all its turns.
  *
  * @throws {@link A2AError} `INVALID_PARAMS` if no message with a complete response was recorded.
  */
 export function exportScenario(records: readonly TrafficRecord[]): string {
   const names = new Set<string>();
-  const sessions = new Map<string, string>();
-  let cases = 0;
+  let isEmpty = true;
   let text = header;
-  for (const call of findClientCalls(records)) {
-    const outcome = toRecordedOutcome(call.request, call.responses);
-    if (typeof outcome === 'string') {
-      text += `\n# Left out: "${toSingleLine(call.request.decoded?.summary ?? '')}", because ${outcome}.\n`;
-      continue;
+  for (const { calls, leftOut } of findConversations(records)) {
+    const writer = new ConversationSteps(calls);
+    for (const call of calls) {
+      const reason = writer.add(call);
+      if (reason !== undefined) leftOut.push(describeLeftOut(call.request, reason));
     }
-    cases++;
-    const session = assignSession(outcome, sessions);
-    const testCase = buildCase(call, outcome, { records, session, name: uniqueCaseName(call, names) });
-    text += `\n${credentialsComment(call)}${writeYaml([testCase])}`;
+    const [first] = calls;
+    for (const each of leftOut) text += `\n${each}`;
+    if (!first || writer.steps.length === 0) continue;
+    isEmpty = false;
+    const scenario = toScenario(calls, writer.steps, { records, name: uniqueName(first, names) });
+    text += `\n${credentialsComment(first)}${writeYaml([scenario])}`;
   }
-  if (cases > 0) return text;
+  if (!isEmpty) return text;
   throw new A2AError('INVALID_PARAMS', 'No message with a complete response was recorded', {
     hint: 'Record until the task has ended, and select all records of the task.',
   });
 }
 
-/** Returns the calls of clients. Calls that an intermediary made on their behalf are repeated by it. */
-function findClientCalls(records: readonly TrafficRecord[]): RecordedCall[] {
-  const byExchange = new Map<string, TrafficRecord[]>();
-  for (const each of records) {
-    const exchange = byExchange.get(each.exchangeId);
-    if (exchange) exchange.push(each);
-    else byExchange.set(each.exchangeId, [each]);
+/** Groups the calls of clients by agent and context. Calls of an intermediary are repeated by it. */
+function findConversations(records: readonly TrafficRecord[]): RecordedConversation[] {
+  const conversations = new Map<string, RecordedConversation>();
+  /** Contexts of tasks that requests name by their id only. */
+  const contexts = new Map<string, string>();
+  const exchanges = groupExchanges(records).filter(([{ decoded }]) => {
+    const { operation = '', model } = decoded ?? {};
+    return stepOperations.has(operation) && model !== undefined;
+  });
+  for (const exchange of findClientExchanges(exchanges)) {
+    const [request] = exchange;
+    const { taskId, contextId } = request.decoded ?? {};
+    const answer = toRecordedAnswer(exchange);
+    const end = typeof answer === 'string' ? undefined : endOfAnswer(answer);
+    const id = end?.task?.id ?? taskId;
+    const answered = end?.task?.contextId ?? end?.message?.contextId ?? contextId ?? '';
+    const context = contexts.get(id ?? '') ?? (answered === '' ? request.exchangeId : answered);
+    if (id !== undefined) contexts.set(id, context);
+    const key = JSON.stringify([request.to, context]);
+    let conversation = conversations.get(key);
+    if (!conversation) conversations.set(key, (conversation = { calls: [], leftOut: [] }));
+    const { calls, leftOut } = conversation;
+    if (typeof answer === 'string') leftOut.push(describeLeftOut(request, answer));
+    else if (answer.events?.length === 0 && !answer.error)
+      leftOut.push(describeLeftOut(request, 'no event was recorded'));
+    else calls.push({ request, answer });
   }
-  const calls: RecordedCall[] = [];
-  for (const [request, ...responses] of byExchange.values()) {
-    const { operation, model } = request?.decoded ?? {};
-    const isSend = operation === 'send' || operation === 'stream';
-    const isRequest = request?.kind === 'request' || request?.kind === 'message';
-    if (isRequest && isSend && model !== undefined) calls.push({ request, responses });
-  }
-  const receivers = new Set(calls.map(({ request }) => request.to));
-  const clientCalls = calls.filter(({ request }) => !receivers.has(request.from));
-  return clientCalls.length > 0 ? clientCalls : calls;
+  return [...conversations.values()];
 }
 
-function buildCase(
-  { request }: RecordedCall,
-  outcome: RecordedOutcome,
-  { records, session, name }: { records: readonly TrafficRecord[]; session: string; name: string },
+function toScenario(
+  calls: readonly RecordedCall[],
+  steps: readonly object[],
+  { records, name }: { records: readonly TrafficRecord[]; name: string },
 ): object {
-  const { decoded, to } = request;
-  const sent = decoded?.model as SendRequest | undefined;
-  const url = findAgentUrl(request, records);
-  const cancelDelay = findCancelDelay(request, outcome, records);
+  const { request } = calls[0] as RecordedCall;
+  const { decoded } = request;
+  const agent = findAgentUrl(request, records);
+  const end = Math.max(...calls.map(({ answer }) => answer.at));
   return {
-    test_case_id: name,
+    scenario: name,
     description: toSingleLine(decoded?.summary ?? ''),
-    ...(url !== undefined && {
-      harness: 'direct',
-      downstream: { version: decoded?.version, transport: decoded?.transport },
-      proxy_config_override: { agent_name: to, url },
+    ...(agent !== undefined && {
+      agent,
+      version: decoded?.version,
+      ...(decoded?.transport !== 'mesh' && { transport: decoded?.transport }),
     }),
-    gateway_input: {
-      target_agent_name: to,
-      parts: sent?.message.parts.map(toScenarioPart),
-      is_streaming: decoded?.operation === 'stream',
-      external_context: { a2a_session_id: session },
-    },
-    ...(cancelDelay !== undefined && {
-      gateway_actions_after_input: [{ type: 'cancel_task', delay_seconds: cancelDelay }],
-    }),
-    expected_completion_timeout_seconds: Math.max(10, Math.ceil((outcome.milliseconds * 3) / 1_000)),
-    expected_gateway_output: outcome.outputs,
+    timeout: `${Math.max(10, Math.ceil(((end - request.at) * 3) / 1_000))}s`,
+    steps,
   };
-}
-
-function toScenarioPart(part: Part): object {
-  const { filename: name, mediaType: mime_type, metadata } = part;
-  if ('text' in part) return { type: 'text', text: part.text, metadata };
-  if ('data' in part) return { type: 'data', data: part.data, metadata };
-  const content = 'url' in part ? { uri: part.url } : { bytes_base64: part.raw };
-  return { type: 'file', ...content, name, mime_type, metadata };
 }
 
 /** Returns the base URL of the agent according to its card request or the request; undefined on a mesh. */
@@ -122,31 +122,7 @@ function findAgentUrl({ to, http }: TrafficRecord, records: readonly TrafficReco
   return stripTrailing(base, '/');
 }
 
-/** Returns the seconds between the request and the cancellation of its task. */
-function findCancelDelay(
-  { at }: TrafficRecord,
-  { taskId }: RecordedOutcome,
-  records: readonly TrafficRecord[],
-): number | undefined {
-  const cancellation = records.find(
-    ({ kind, decoded }) =>
-      (kind === 'request' || kind === 'message') &&
-      decoded?.operation === 'cancelTask' &&
-      taskId !== undefined &&
-      decoded.taskId === taskId,
-  );
-  return cancellation && Math.max(0.1, Math.round((cancellation.at - at) / 100) / 10);
-}
-
-/** Messages of one context share a session. */
-function assignSession({ contextId }: RecordedOutcome, sessions: Map<string, string>): string {
-  const key = contextId ?? `none ${sessions.size}`;
-  let session = sessions.get(key);
-  if (session === undefined) sessions.set(key, (session = `recorded-${sessions.size + 1}`));
-  return session;
-}
-
-function uniqueCaseName({ request }: RecordedCall, names: Set<string>): string {
+function uniqueName({ request }: RecordedCall, names: Set<string>): string {
   const summary = request.decoded?.summary.replace(/^\w+: /, '') ?? '';
   const words = `${request.to} ${summary}`.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? ['case'];
   const name = words.slice(0, 8).join('-').slice(0, 60);
@@ -156,9 +132,13 @@ function uniqueCaseName({ request }: RecordedCall, names: Set<string>): string {
   return unique;
 }
 
+function describeLeftOut({ decoded }: TrafficRecord, reason: string): string {
+  return `# Left out: "${toSingleLine(decoded?.summary ?? '')}", because ${reason}.\n`;
+}
+
 function credentialsComment({ request }: RecordedCall): string {
   if (!Object.values(request.http?.headers ?? {}).includes(redactedPlaceholder)) return '';
-  return '# The recorded request had credentials, which are not stored: pass them with proxy_auth_config.\n';
+  return '# The recorded request had credentials, which are not stored: pass them with headers.\n';
 }
 
 function toSingleLine(text: string): string {

@@ -18,9 +18,9 @@ import type { CardDraft } from './card-draft.ts';
 import type { TestClock } from '../clock/test-clock.ts';
 import type { Fault } from '../faults/fault.ts';
 import { withEventFaults } from '../faults/event-faults.ts';
-import { captureCall } from '../journal/capture-call.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { ExchangeCapture } from '../journal/exchange-capture.ts';
+import { captureAgentCall } from './call-capture.ts';
 import { toReceivedMessage } from './received-message.ts';
 import {
   firstEventKind,
@@ -31,9 +31,6 @@ import {
 import { type TaskStreamOptions, taskStream } from '../playback/task-stream.ts';
 import { playPlan } from '../playback/play-plan.ts';
 import { failurePlan } from '../playback/failure-plan.ts';
-
-/** Internal request header with the capture id, which connects a call to its journal entry. */
-export const captureIdHeader = 'x-testkit-capture-id';
 
 /** Creates the response plan. */
 type Decide = (received: ReceivedMessage) => ResponsePlan | UnmatchedMessage;
@@ -331,14 +328,11 @@ export class ScriptedAgent implements Agent {
   }
 
   #capture(
-    operation: Parameters<typeof captureCall>[0],
+    operation: Parameters<typeof captureAgentCall>[1],
     request: unknown,
-    call: CallContext = {},
+    call?: CallContext,
   ): ExchangeCapture | undefined {
-    const id = call.headers?.[captureIdHeader];
-    const capture = id === undefined ? undefined : this.#options.journal.openCapture(Number(id));
-    capture?.setCall(captureCall(operation, request, call, capture));
-    return capture;
+    return captureAgentCall(this.#options.journal, operation, request, call);
   }
 }
 

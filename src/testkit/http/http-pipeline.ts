@@ -4,7 +4,7 @@ import type { Fault } from '../faults/fault.ts';
 import { injectResponseFaults } from '../faults/inject-response-faults.ts';
 import type { FaultContext } from '../faults/fault-context.ts';
 import type { Journal } from '../journal/journal.ts';
-import { captureIdHeader } from '../agent/scripted-agent.ts';
+import { captureIdHeader } from '../agent/call-capture.ts';
 
 /** A request listener of `node:http`. */
 export type NodeRequestListener = (request: IncomingMessage, response: ServerResponse) => void;

@@ -81,14 +81,18 @@ async function runScenario(scenario: Scenario, harness: ScenarioHarness): Promis
   let reason: string | undefined;
   try {
     capture = await harness.run(scenario, timeout);
-    mismatches.push(
-      ...outputMismatches(scenario, capture.events),
-      ...(await fileMismatches(scenario, capture.files)),
-      ...requestMismatches(scenario, capture),
-    );
+    const { conversation } = scenario;
+    if (conversation) mismatches.push(...(capture.mismatches ?? []));
+    else
+      mismatches.push(
+        ...outputMismatches(scenario, capture.events),
+        ...(await fileMismatches(scenario, capture.files)),
+        ...requestMismatches(scenario, capture),
+      );
     const last = capture.events.at(-1)?.type;
+    const key = conversation ? 'timeout' : 'expected_completion_timeout_seconds';
     if (timeout.aborted && last !== 'final_response' && last !== 'error')
-      reason = `the case did not end within ${seconds} s (expected_completion_timeout_seconds)`;
+      reason = `the case did not end within ${seconds} s (${key})`;
   } catch (thrown) {
     reason = thrown instanceof Error ? thrown.message : String(thrown);
   }

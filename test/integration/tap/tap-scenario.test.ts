@@ -66,7 +66,7 @@ describe('exportScenario', () => {
   ])('passes with the same agent and fails with another (%s over %s)', async (version, transport) => {
     const url = await startAgent();
     const yaml = exportScenario(recordsIn(await recordTraffic(url, version, transport)));
-    expect(yaml).toContain('text_matches_regex: ^this is [\\s\\S]+?$');
+    expect(yaml).toContain('matches: ^this is [\\s\\S]+?$');
     expect(await runRecorded(yaml)).toEqual(Array.from({ length: 8 }, () => 'passed'));
     const other = await startAgent(
       defineAgent({
@@ -78,26 +78,63 @@ describe('exportScenario', () => {
     expect(await runRecorded(yaml.replaceAll(url, other))).toEqual(Array.from({ length: 8 }, () => 'failed'));
   });
 
-  it('states why a message is left out and rejects records without a complete response', async () => {
+  it.each<[ProtocolVersion]>([['1.0'], ['0.3'], ['0.1']])(
+    'writes all turns of a conversation as one scenario (%s)',
+    async (version) => {
+      const url = await startAgent();
+      const log = new TrafficLog();
+      const tap = await runTap({ to: url, trafficLog: log });
+      const agent = connect(tap.url, { endpointCache: createEndpointCache(), versions: [version] });
+      let asked = { id: '', contextId: '' };
+      for await (const event of agent.stream(say('ask')))
+        if (event.kind !== 'message')
+          asked = event.kind === 'task' ? event.task : { id: event.taskId, contextId: event.contextId };
+      await agent.send({ message: { ...say('this one').message, taskId: asked.id } });
+      await agent.getTask({ id: asked.id });
+      await agent.send({ message: { ...say('more ${x}').message, contextId: asked.contextId } });
+      await agent.getTask({ id: asked.id });
+      await expect(agent.cancelTask({ id: asked.id })).rejects.toMatchObject({
+        reason: 'TASK_NOT_CANCELABLE',
+      });
+      await agent.close();
+      await tap.stop();
+      const yaml = exportScenario(recordsIn(log));
+      const [scenario, ...others] = readScenarios(yaml, 'recorded.yaml');
+      expect(others).toEqual([]);
+      const steps = scenario?.conversation?.conversation.steps ?? [];
+      expect(steps.map(({ say: text, get, cancel }) => text ?? get ?? cancel)).toEqual([
+        'ask',
+        'this one',
+        'current',
+        'more $${x}',
+        '${task1}',
+        '${task1}',
+      ]);
+      expect(await runRecorded(yaml)).toEqual(['passed']);
+      expect(await runRecorded(yaml.replaceAll('this one', 'that one'))).toEqual(['passed']);
+      expect(await runRecorded(yaml.replace('state: completed', 'state: failed'))).toEqual(['failed']);
+    },
+  );
+
+  it('repeats a stream that its client left, and states why a message is left out', async () => {
     const log = new TrafficLog();
-    const tap = await runTap({ to: await startAgent(), trafficLog: log });
+    const url = await startAgent();
+    const older = connect(url);
+    let interruptedId = '';
+    for await (const event of older.stream(say('ask')))
+      if (event.kind === 'task') interruptedId = event.task.id;
+    await older.close();
+    const tap = await runTap({ to: url, trafficLog: log });
     const agent = connect(tap.url, { endpointCache: createEndpointCache() });
     for await (const event of agent.stream(say('slow')))
       if (event.kind === 'status' && event.status.message) break;
-    let interruptedId = '';
-    for await (const event of agent.stream(say('ask')))
-      if (event.kind === 'task') interruptedId = event.task.id;
     await agent.send({ message: { ...say('this one').message, taskId: interruptedId } });
     await agent.close();
     await tap.stop();
     const yaml = exportScenario(recordsIn(log));
-    expect(yaml).toContain('# Left out: "stream: slow", because it did not end during the recording.');
-    expect(yaml).toContain(
-      '# Left out: "send: this one", because it continues a task, whose id differs in every run.',
-    );
-    expect(readScenarios(yaml, 'recorded.yaml').map(({ id }) => id)).toEqual(['sample-ask']);
-    const slow = recordsIn(log).filter(({ exchangeId }) => exchangeId === recordsIn(log)[2]?.exchangeId);
-    expect(() => exportScenario(slow)).toThrow('No message with a complete response was recorded');
+    expect(yaml).toContain('# Left out: "send: this one", because its task is older than the recording.');
+    expect(yaml).toContain('until: working');
+    expect(await runRecorded(yaml)).toEqual(['passed']);
     expect(() => exportScenario([])).toThrow('No message with a complete response was recorded');
   });
 });

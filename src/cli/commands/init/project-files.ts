@@ -42,7 +42,7 @@ export function buildProjectFiles(plan: ProjectPlan): ProjectFiles {
     [agent]: template.agent(name, extension),
     ...template.files(language, extension),
     ...(language === 'ts' && !existing && { 'tsconfig.json': tsconfigFile }),
-    'scenarios/agent.yaml': template.scenarios(name),
+    'scenarios/agent.yaml': template.scenarios(),
     'conformance.yaml': template.conformance,
     '.github/workflows/agent.yml': workflowFile(names),
     ...(!existing && {

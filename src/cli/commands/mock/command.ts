@@ -16,6 +16,7 @@ Examples:
   $ dragoman mock script.yaml --port 0 --watch
   $ dragoman mock script.yaml --clock virtual --seed 7
   $ dragoman mock script.yaml -o json | head -1
+  $ dragoman mock --replay traffic.jsonl --speaks 0.3 --timing recorded
   $ dragoman mock validate scripts
 
 Without a script, the agent follows directives in messages ([test_case_id=…] and [responses_json=…]) and responses that
@@ -53,6 +54,27 @@ export function addMock(program: Command): void {
       'task store: memory, sqlite:FILE or postgres://…, with the options of dragoman serve (default: memory)',
     )
     .option('--watch', 'reload the script when it changes')
+    .option('--replay <file>', 'answer like the agent in a file of dragoman tap --record')
+    .option('--replay-agent <name>', 'agent to replay, if several were recorded')
+    .addOption(
+      new Option(
+        '--match <mode>',
+        'how requests are compared with recorded ones: by content, or by all members and in order',
+      )
+        .choices(['lenient', 'strict'])
+        .default('lenient'),
+    )
+    .addOption(
+      new Option('--timing <timing>', 'delays of a replay').choices(['none', 'recorded']).default('none'),
+    )
+    .addOption(
+      new Option('--speaks <version>', 'the only protocol version of the agent (default: all)').choices([
+        '1.0',
+        '0.3',
+        '0.2',
+        '0.1',
+      ]),
+    )
     .addOption(outputOption())
     .addHelpText('after', examples)
     .action(async (script: string | undefined, flags: MockFlags) =>

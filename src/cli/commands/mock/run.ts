@@ -1,13 +1,20 @@
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DocumentError } from '../../../documents/diagnostic.ts';
+import type { ProtocolVersion } from '../../../protocol/card.ts';
+import { A2AError } from '../../../protocol/errors.ts';
+import type { ReplayMatching } from '../../../testkit/replay/compare-requests.ts';
+import { readRecording, type Recording } from '../../../tap/recording.ts';
+import type { ReplayOptions } from '../../../testkit/replay/replay-agent.ts';
+import type { ReplayTiming } from '../../../testkit/replay/replayed-task.ts';
 import { openScript } from '../../../testkit/script/script.ts';
 import { TestAgentServer } from '../../../testkit/test-agent-server.ts';
 import { createColors } from '../../terminal/colors.ts';
 import { printDiagnostics, readValidFile } from '../../terminal/print-diagnostics.ts';
 import { expandGlob } from '../../inputs/glob.ts';
 import { startListening } from '../../terminal/listen-error.ts';
-import { printError, printErrorReport } from '../../terminal/print-error.ts';
+import { printError, printErrorReport, printWarning } from '../../terminal/print-error.ts';
+import { sanitizeForTerminal } from '../../terminal/sanitize.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
 import { stopOnSignals } from '../../process/shutdown.ts';
 import {
@@ -18,6 +25,7 @@ import {
 } from '../../inputs/shared-options.ts';
 import { openStore } from '../../inputs/open-store.ts';
 import { readInputFile } from '../../inputs/read-input-file.ts';
+import { readTrafficRecords } from '../../inputs/read-traffic-records.ts';
 import { watchFile } from '../../process/watch-files.ts';
 
 /** Flags of `dragoman mock`. */
@@ -31,6 +39,11 @@ export interface MockFlags extends BrowserAccessFlags {
   adminAllow?: string[];
   store?: string;
   watch?: boolean;
+  replay?: string;
+  replayAgent?: string;
+  match: ReplayMatching;
+  timing: ReplayTiming;
+  speaks?: ProtocolVersion;
   output: OutputFormat;
 }
 
@@ -44,6 +57,7 @@ export async function runMockCommand(file: string | undefined, flags: MockFlags)
       'Missing script for --watch',
       'Name a script, as in dragoman mock script.yaml --watch.',
     );
+  const replay = flags.replay === undefined ? undefined : toReplay(flags.replay, file, flags);
   const script = file === undefined ? undefined : readInputFile(file, scriptHint);
   const options = { port, host, basePath, seed, clock, script, scriptFile: file, admin };
   const allowAdminFrom = adminAllow.includes('*') ? '*' : adminAllow;
@@ -53,6 +67,8 @@ export async function runMockCommand(file: string | undefined, flags: MockFlags)
       ...options,
       ...toBrowserAccess(flags),
       allowAdminFrom,
+      ...(replay && { replay }),
+      ...(flags.speaks && { onlyVersion: flags.speaks }),
       ...(store && { taskStore: store.taskStore }),
     });
   const server = await startListening(flags, () => readValidFile(create).start());
@@ -67,9 +83,35 @@ export async function runMockCommand(file: string | undefined, flags: MockFlags)
   process.stdout.on('error', () => {});
   process.stdout.write(
     flags.output === 'json'
-      ? `${formatJson(server, flags)}\n`
-      : `listening on ${server.url}\n${formatText(server, flags)}\n`,
+      ? `${formatJson(server, flags, replay)}\n`
+      : `listening on ${server.url}\n${formatText(server, flags, replay)}\n`,
   );
+}
+
+/** Reads the recording of an agent. @throws UsageError if there is none */
+function openRecording(file: string, agent: string | undefined): Recording {
+  const records = readTrafficRecords(file);
+  try {
+    return readRecording(records, { ...(agent !== undefined && { agent }) });
+  } catch (thrown) {
+    const { message, hint = '' } = A2AError.from(thrown);
+    throw new UsageError(message, hint);
+  }
+}
+
+/** Returns the options of `--replay`. */
+function toReplay(file: string, script: string | undefined, flags: MockFlags): ReplayOptions {
+  if (script !== undefined || flags.store !== undefined)
+    throw new UsageError(
+      `--replay cannot be used with ${script === undefined ? '--store' : 'a script'}`,
+      'A replay takes all of its answers from the recording.',
+    );
+  const { replayAgent: agent, match: matching, timing } = flags;
+  const recording = openRecording(file, agent);
+  for (const each of recording.leftOut)
+    printWarning(`Left out of the replay: ${sanitizeForTerminal(each, 'line')}`);
+  const onUnmatched = (report: string): void => printWarning(sanitizeForTerminal(report, 'line'));
+  return { recording, matching, timing, onUnmatched };
 }
 
 /** Runs `dragoman mock validate`. Exits with 2 if a script is invalid. */
@@ -129,20 +171,34 @@ function formatRuleCount(server: TestAgentServer): string {
   return count === 1 ? '1 rule' : `${count} rules`;
 }
 
-function formatJson(server: TestAgentServer, { admin }: MockFlags): string {
-  const { url, cardUrl: card, adminUrl } = server;
-  return JSON.stringify({ url, card, ...(admin && { admin: adminUrl }), rules: countRules(server) });
+function formatJson(server: TestAgentServer, { admin, speaks }: MockFlags, replay?: ReplayOptions): string {
+  const { url, adminUrl } = server;
+  const source = replay ? { requests: replay.recording.exchanges.length } : { rules: countRules(server) };
+  return JSON.stringify({
+    url,
+    card: cardUrlOf(server, speaks),
+    ...(admin && { admin: adminUrl }),
+    ...source,
+  });
 }
 
-function formatText(server: TestAgentServer, { admin, watch: isWatching }: MockFlags): string {
+/** The path of the card depends on the version. */
+function cardUrlOf({ url, cardUrl }: TestAgentServer, speaks: ProtocolVersion | undefined): string {
+  return speaks === '0.1' || speaks === '0.2' ? `${url}/.well-known/agent.json` : cardUrl;
+}
+
+function formatText(server: TestAgentServer, flags: MockFlags, replay?: ReplayOptions): string {
+  const { admin, watch: isWatching, speaks } = flags;
   const { cyan, dim } = createColors(process.stdout);
   const [script] = server.scripts;
   const rules = script
     ? `${formatRuleCount(server)} of ${script.file}${isWatching ? ', reloaded when it changes' : ''}`
     : 'none; follows message directives and primed responses';
+  const { exchanges = [] } = replay?.recording ?? {};
+  const count = exchanges.length === 1 ? '1 request' : `${exchanges.length} requests`;
   return [
-    `  ${dim('card ')}  ${cyan(server.cardUrl)}`,
+    `  ${dim('card ')}  ${cyan(cardUrlOf(server, speaks))}`,
     ...(admin ? [`  ${dim('admin')}  ${cyan(server.adminUrl)}`] : []),
-    `  ${dim('rules')}  ${rules}`,
+    replay ? `  ${dim('replay')} ${count} of ${flags.replay}` : `  ${dim('rules')}  ${rules}`,
   ].join('\n');
 }

@@ -1,6 +1,12 @@
+import { dirname } from 'node:path';
 import { DocumentError, type Diagnostic } from '../../../documents/diagnostic.ts';
 import { Document } from '../../../documents/document.ts';
 import { openScript } from '../../script/script.ts';
+import {
+  isConversationFile,
+  type ReadConversation,
+  readConversations,
+} from '../conversation/read-conversation.ts';
 import { pruneUnknownKeys } from './prune-unknown-keys.ts';
 import {
   interactiveAuthType,
@@ -34,6 +40,8 @@ export interface Scenario {
   readonly skipReason: string | undefined;
   /** Why the file cannot be read. Such a case fails. */
   readonly problem?: string;
+  /** The steps of a scenario with several turns; `spec` has only its description and limits. */
+  readonly conversation?: ReadConversation;
 }
 
 /** Keys that need the test runner of another product, with the skip reason. */
@@ -48,12 +56,14 @@ const unsupportedKeys: { readonly [Key in keyof ScenarioCase]?: string } = {
 };
 
 /**
- * Parses a scenario file: one case, or a list of cases.
+ * Parses a scenario file: one case, or a list of cases, in the format with `steps` or in that of Solace Agent Mesh.
  *
  * @throws DocumentError with all diagnostics. The compatible mode ignores unknown keys.
  */
 export function readScenarios(text: string, file: string, mode: ScenarioMode = 'strict'): Scenario[] {
   const document = Document.parse(text, file);
+  if (isConversationFile(document.value))
+    return readConversations(document, dirname(file)).map((each) => fromConversation(each, file, mode));
   const isList = Array.isArray(document.value);
   const value = mode === 'compatible' ? pruneUnknownKeys(scenarioFileSchema, document.value) : document.value;
   // Checked against the matching option of the union, so that diagnostics refer to it.
@@ -79,6 +89,18 @@ export function unreadableScenario(
   const spec = scenarioCaseSchema.parse({ test_case_id: file });
   const problem = ['The file is invalid:', ...message.split('\n')].join('\n  ');
   return { ...toScenario(spec, { file, mode, line: first?.line ?? 1 }), problem };
+}
+
+/** Returns the scenario of a conversation. */
+function fromConversation(read: ReadConversation, file: string, mode: ScenarioMode): Scenario {
+  const { scenario, description, tags, timeout } = read.conversation;
+  const spec = scenarioCaseSchema.parse({
+    test_case_id: scenario,
+    description,
+    tags,
+    expected_completion_timeout_seconds: timeout / 1_000,
+  });
+  return { ...toScenario(spec, { file, mode, line: read.line }), conversation: read };
 }
 
 function toScenario(

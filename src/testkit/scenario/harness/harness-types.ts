@@ -2,6 +2,7 @@ import type { Part } from '../../../protocol/part.ts';
 import type { Artifact, Task, TaskStatus } from '../../../protocol/task.ts';
 import type { Metadata } from '../../../protocol/part.ts';
 import type { ArtifactStore } from '../../../artifacts/artifact-store.ts';
+import type { ExpectationMismatch } from '../expectations/compare-values.ts';
 import type { Scenario } from '../files/read-scenarios.ts';
 
 /** An event that the client received. `at` is in milliseconds since the start of the case. */
@@ -60,6 +61,8 @@ export interface ScenarioCapture {
   };
   /** Undefined in the harness `direct`, which stores no files. */
   readonly files: CaseFiles | undefined;
+  /** Differences that were found while a scenario with steps ran. */
+  readonly mismatches?: readonly ExpectationMismatch[];
 }
 
 /** Test harness: runs cases one at a time, without shared state. */

@@ -7,6 +7,7 @@ import { MeshTopics } from '../../../mesh/mesh-topics.ts';
 import type { Agent } from '../../../protocol/agent.ts';
 import { serve } from '../../../server/node/serve.ts';
 import { DirectScenarioClient, type ScenarioClient } from './direct-client.ts';
+import { openConversation } from '../conversation/open-conversation.ts';
 import { createCaseFiles, sharedApp } from './case-files.ts';
 import { MeshScenarioClient } from './mesh-client.ts';
 import { hexId } from './build-message.ts';
@@ -41,7 +42,7 @@ const unconvertedTarget = 'TestAgent_Proxied_NoConvert';
 
 const gatewayId = 'TestHarnessGateway_01';
 
-/** Opens a test harness that runs cases one after the other. */
+/** Opens a test harness that runs cases one after the other. Scenarios with steps call their agent themselves. */
 export async function openHarness(options: HarnessOptions = {}): Promise<ScenarioHarness> {
   const { kind = 'mesh', broker: brokerUrl = 'memory' } = options;
   const environments = new CaseEnvironments();
@@ -84,6 +85,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Scenari
   };
 
   async function run(scenario: Scenario, signal: AbortSignal): Promise<ScenarioCapture> {
+    if (scenario.conversation) return openConversation(scenario, scenario.conversation, signal);
     const timeline = new CaseTimeline(signal);
     const files = await createCaseFiles(scenario);
     const environment = await environments.create(scenario, timeline);

@@ -72,8 +72,10 @@ export function formatFailure(result: ScenarioResult, styles = plainStyles): str
     lines.push(`  ${styles.bold('received events')}`);
     if (capture.events.length === 0) lines.push('    none');
     for (const event of capture.events) lines.push(`    ${formatEventLine(event)}`);
-    lines.push(`  ${styles.bold('requests to the test agent')}`);
-    if (capture.requests.length === 0) lines.push('    none');
+    if (!scenario.conversation) {
+      lines.push(`  ${styles.bold('requests to the test agent')}`);
+      if (capture.requests.length === 0) lines.push('    none');
+    }
     for (const { at, path, authorization, apiKey, body } of capture.requests) {
       const credentials = [
         authorization === undefined ? '' : ' with Authorization',

@@ -4,7 +4,7 @@ import type { ProjectLanguage, ProjectTemplate } from './project-template.ts';
 export const aiSdkTemplate: ProjectTemplate = {
   agent: (name, extension) => agentFile(name, extension),
   files: (language, extension) => ({ [`model.${extension}`]: modelFile(language) }),
-  scenarios: (name) => scenarioFile(name),
+  scenarios: () => scenarioFile,
   conformance: `# Prompts for dragoman conformance: a message for each target state.
 completed: Say hello.
 artifact: Say hello.
@@ -78,16 +78,10 @@ export const model${language === 'ts' ? ': LanguageModel' : ''} = MODEL_URL
     });
 `;
 
-const scenarioFile = (
-  name: string,
-): string => `# yaml-language-server: $schema=../node_modules/dragoman/schemas/scenario.schema.json
-- test_case_id: answers
+const scenarioFile = `# yaml-language-server: $schema=../node_modules/dragoman/schemas/conversation.schema.json
+- scenario: answers
   description: The agent answers with the text of the model.
-  skip_intermediate_events: true
-  gateway_input:
-    target_agent_name: ${name}
-    parts: [{ type: text, text: Say hello. }]
-  expected_gateway_output:
-    - type: final_response
-      task_state: completed
+  steps:
+    - say: Say hello.
+      expect: { state: completed }
 `;

@@ -4,7 +4,7 @@ import type { ProjectTemplate } from './project-template.ts';
 export const echoTemplate: ProjectTemplate = {
   agent: (name) => agentFile(name),
   files: () => ({}),
-  scenarios: (name) => scenarioFile(name),
+  scenarios: () => scenarioFile,
   conformance: `# Prompts for dragoman conformance: a message for each target state.
 completed: one two three
 artifact: one two three
@@ -59,28 +59,20 @@ export default defineAgent({
 });
 `;
 
-const scenarioFile = (
-  name: string,
-): string => `# yaml-language-server: $schema=../node_modules/dragoman/schemas/scenario.schema.json
-- test_case_id: echoes-words
+const scenarioFile = `# yaml-language-server: $schema=../node_modules/dragoman/schemas/conversation.schema.json
+- scenario: echoes words
   description: The agent echoes the message and counts its words.
-  skip_intermediate_events: true
-  gateway_input:
-    target_agent_name: ${name}
-    parts: [{ type: text, text: one two three }]
-  expected_gateway_output:
-    - type: final_response
-      task_state: completed
-      content_parts: [{ type: text, text_exact: That was 3 words. }]
+  steps:
+    - say: one two three
+      expect:
+        state: completed
+        message: That was 3 words.
 
-- test_case_id: asks-for-the-name
+- scenario: greets by name
   description: The agent requests the name before it greets the user.
-  gateway_input:
-    target_agent_name: ${name}
-    is_streaming: false
-    parts: [{ type: text, text: greet me }]
-  expected_gateway_output:
-    - type: final_response
-      task_state: input-required
-      content_parts: [{ type: text, text_contains: your name }]
+  steps:
+    - say: greet me
+      expect: { state: input-required, message: { contains: your name } }
+    - say: Ada
+      expect: { state: completed, text: 'Nice to meet you, Ada.' }
 `;

@@ -8,7 +8,7 @@ export interface ProjectTemplate {
   /** Returns further modules by path. */
   readonly files: (language: ProjectLanguage, extension: string) => { readonly [path: string]: string };
   /** Returns the scenario file. */
-  readonly scenarios: (name: string) => string;
+  readonly scenarios: () => string;
   /** Content of the file with prompts for the conformance suite. */
   readonly conformance: string;
   /** A message to try. */
