@@ -11,11 +11,10 @@ const computedIn: Readonly<Record<string, string>> = {
   'src/tap/scenario/expected-text.ts': 'escaped ids; it reads at most 4,000 characters',
   'src/testkit/matchers/partial-match.ts': 'an expression of the test that calls the matcher',
   'src/testkit/scenario/conversation/expect-step.ts': 'the author of the scenario writes the pattern',
-  'src/testkit/scenario/conversation/read-conversation.ts': 'checks the syntax and reads no text',
   'src/testkit/scenario/conversation/run-conversation.ts': 'the author of the scenario writes the pattern',
   'src/testkit/scenario/expectations/compare-values.ts': 'the author of the scenario writes the pattern',
   'src/testkit/scenario/expectations/expect-files.ts': 'the author of the scenario writes the pattern',
-  'src/testkit/scenario/files/read-scenarios.ts': 'checks the syntax and reads no text',
+  'src/testkit/scenario/files/regex-error.ts': 'checks the syntax and reads no text',
   'src/testkit/script/rules/text-matcher.ts': 'the author of the script writes the pattern',
   'console/src/views/traffic/filter.ts': 'escaped text of the user',
 };

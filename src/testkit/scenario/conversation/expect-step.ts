@@ -1,5 +1,5 @@
 import { escapeRegExp } from '../../../primitives/text.ts';
-import { bytesOf, type Part, type RawPart, textOf } from '../../../protocol/part.ts';
+import { bytesOf, type Part, textOf } from '../../../protocol/part.ts';
 import type { Artifact } from '../../../protocol/task.ts';
 import { type ExpectedEvent, matchStream } from '../../matchers/match-stream.ts';
 import {
@@ -110,7 +110,7 @@ function fileMismatches(
 ): ExpectationMismatch[] {
   const file = parts.find((part) => 'raw' in part || 'url' in part);
   if (!file) return [{ path, problem: 'is missing' }];
-  const raw = 'raw' in file ? (file as RawPart) : undefined;
+  const raw = 'raw' in file ? file : undefined;
   return [
     ...(name === undefined ? [] : textMismatches(name, file.filename, `${path}.name`)),
     ...(type === undefined ? [] : equalityMismatch(type, file.mediaType, `${path}.type`)),

@@ -4,6 +4,7 @@ import { AttachmentError, readAttachment } from '../../script/read-attachment.ts
 import { parseDataPath } from '../../script/templates/data-path.ts';
 import { openScript } from '../../script/script.ts';
 import { DocumentError } from '../../../documents/diagnostic.ts';
+import { regexError } from '../files/regex-error.ts';
 import {
   type Conversation,
   type ConversationStep,
@@ -131,11 +132,8 @@ function checkExpressions(step: ConversationStep, report: Report): void {
 }
 
 function checkExpression(source: string, path: Path, report: Report): void {
-  try {
-    new RegExp(source);
-  } catch (thrown) {
-    report(path, `must be a regular expression: ${(thrown as Error).message}`);
-  }
+  const message = regexError(source);
+  if (message !== undefined) report(path, message);
 }
 
 function checkScript(script: object, report: Report): void {

@@ -8,6 +8,7 @@ import {
   readConversations,
 } from '../conversation/read-conversation.ts';
 import { pruneUnknownKeys } from './prune-unknown-keys.ts';
+import { regexError } from './regex-error.ts';
 import {
   interactiveAuthType,
   type ScenarioCase,
@@ -182,13 +183,5 @@ function findErrors(spec: ScenarioCase): { path: (string | number)[]; message: s
     if ((expected.filename === undefined) === (expected.filename_matches_regex === undefined))
       errors.push({ path, message: 'must have either filename or filename_matches_regex' });
     expressions.push([[...path, 'filename_matches_regex'], expected.filename_matches_regex]);
-  }
-}
-
-function regexError(source: string): string | undefined {
-  try {
-    return void new RegExp(source);
-  } catch (thrown) {
-    return `must be a regular expression: ${(thrown as Error).message}`;
   }
 }
