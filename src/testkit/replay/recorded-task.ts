@@ -61,7 +61,7 @@ function resultTasks({ operation, answer: { result } }: RecordedExchange): Task[
 const taskResults = ['send', 'stream', 'getTask', 'cancelTask', 'subscribe'] as const;
 
 /** Returns the id of the task of an event; undefined for a direct message. */
-export function taskIdOf(event: StreamEvent): string | undefined {
+function taskIdOf(event: StreamEvent): string | undefined {
   if (event.kind === 'message') return undefined;
   return event.kind === 'task' ? event.task.id : event.taskId;
 }
