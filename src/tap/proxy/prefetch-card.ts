@@ -1,6 +1,6 @@
 import { request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
-import type { FetchedCard } from '../recorders/record-card.ts';
+import type { PrefetchedCard } from '../recorders/record-card.ts';
 import { stripTrailing } from '../../primitives/text.ts';
 
 /** Milliseconds to wait for the card before the tap accepts requests. */
@@ -9,7 +9,7 @@ const cardTimeout = 2_000;
 const maxBytes = 4 * 1_024 * 1_024;
 
 /** Fetches the card of the target, which names the agent in the traffic log. @returns undefined if there is none. */
-export async function prefetchCard(target: URL): Promise<FetchedCard | undefined> {
+export async function prefetchCard(target: URL): Promise<PrefetchedCard | undefined> {
   const base = target.origin + stripTrailing(target.pathname, '/');
   for (const file of ['agent-card.json', 'agent.json']) {
     const url = `${base}/.well-known/${file}`;

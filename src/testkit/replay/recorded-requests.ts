@@ -8,7 +8,7 @@ import {
   findNearMisses,
   type ReplayMatching,
 } from './compare-requests.ts';
-import { answeredTaskId, findRecordedTasks, type RecordedTask } from './recorded-task.ts';
+import { answeredTaskId, findTaskTimelines, type TaskTimeline } from './task-timeline.ts';
 import type { RecordedExchange } from '../../tap/recording.ts';
 import type { ReplayedTask } from './replayed-task.ts';
 
@@ -24,7 +24,7 @@ export interface MessagePlace {
 export class RecordedRequests {
   readonly #exchanges: readonly RecordedExchange[];
   readonly #matching: ReplayMatching;
-  readonly #tasks: ReadonlyMap<string, RecordedTask>;
+  readonly #tasks: ReadonlyMap<string, TaskTimeline>;
   /** Tasks that messages continue. */
   readonly #continued = new Map<RecordedExchange, string>();
   readonly #replayed = new Set<RecordedExchange>();
@@ -32,7 +32,7 @@ export class RecordedRequests {
   constructor(exchanges: readonly RecordedExchange[], matching: ReplayMatching) {
     this.#exchanges = exchanges;
     this.#matching = matching;
-    this.#tasks = new Map(findRecordedTasks(exchanges).map((task) => [task.id, task]));
+    this.#tasks = new Map(findTaskTimelines(exchanges).map((task) => [task.id, task]));
     const known = new Set(this.olderTasks.map(({ id }) => id));
     for (const exchange of this.#messages) {
       const { message, clientTaskId } = exchange.request as SendRequest;
@@ -45,7 +45,7 @@ export class RecordedRequests {
   }
 
   /** Tasks that existed before the recording. */
-  get olderTasks(): RecordedTask[] {
+  get olderTasks(): TaskTimeline[] {
     return [...this.#tasks.values()].filter(({ phases: [first] }) => first && first.request === undefined);
   }
 
@@ -54,7 +54,7 @@ export class RecordedRequests {
   }
 
   /** Returns the task of a recorded message; undefined if the answer was a direct message or an error. */
-  taskOf(exchange: RecordedExchange): RecordedTask | undefined {
+  taskOf(exchange: RecordedExchange): TaskTimeline | undefined {
     return this.#tasks.get(answeredTaskId(exchange) ?? '');
   }
 

@@ -4,10 +4,10 @@ import type { Message } from '../../protocol/message.ts';
 import { isInterrupted, isTerminalOrInterrupted, type Task } from '../../protocol/task.ts';
 import type { TaskLog, TaskStore } from '../../store/task-store.ts';
 import type { TestClock } from '../clock/test-clock.ts';
-import type { PhaseStep, RecordedTask, TaskPhase } from './recorded-task.ts';
+import type { PhaseStep, TaskTimeline, TaskPhase } from './task-timeline.ts';
 import type { RecordedExchange } from '../../tap/recording.ts';
 import type { ReplayedIds } from './replayed-ids.ts';
-import { TaskReader } from './task-reader.ts';
+import { ReplayReader } from './replay-reader.ts';
 
 /** Delays between the events of a replay: those of the recording, or none. */
 export type ReplayTiming = 'recorded' | 'none';
@@ -32,7 +32,7 @@ const readerPatience = 2_000;
 
 /** A task of a replay: plays the steps of a recorded task, phase by phase, into a task log. */
 export class ReplayedTask {
-  readonly recorded: RecordedTask;
+  readonly recorded: TaskTimeline;
   readonly id: string;
   readonly ids: ReplayedIds;
   readonly contextId: string;
@@ -51,7 +51,7 @@ export class ReplayedTask {
   #readers = 0;
   #cancelTimer: (() => void) | undefined = undefined;
 
-  constructor(recorded: RecordedTask, options: ReplayedTaskOptions) {
+  constructor(recorded: TaskTimeline, options: ReplayedTaskOptions) {
     this.recorded = recorded;
     this.id = options.id;
     this.contextId = options.contextId;
@@ -116,7 +116,7 @@ export class ReplayedTask {
     const isLast = (event: StreamEvent): boolean =>
       isInterruptedEvent(event) && event.sequence === log.sequence && !this.#step;
     this.#readers++;
-    const reader = new TaskReader(log.subscribe(after, isLast), {
+    const reader = new ReplayReader(log.subscribe(after, isLast), {
       isIdle: () => this.isIdle,
       onNextChange: (listener) => this.#onNextChange(listener),
       onClose: () => this.#readers--,

@@ -5,7 +5,7 @@ import type { ListTasksRequest, SendRequest, TaskPage } from '../../protocol/req
 import { memoryTaskStore } from '../../store/memory-task-store.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import type { TestClock } from '../clock/test-clock.ts';
-import type { RecordedTask } from './recorded-task.ts';
+import type { TaskTimeline } from './task-timeline.ts';
 import { ReplayedIds } from './replayed-ids.ts';
 import { ReplayedTask, type ReplayTiming } from './replayed-task.ts';
 
@@ -30,7 +30,7 @@ export class ReplayedTasks {
   readonly #store: TaskStore = sharedViewOf(memoryTaskStore({ maxTasks: maxEntries }));
 
   /** @param olderTasks - tasks that existed before the recording; they keep their ids. */
-  constructor(options: ReplayedTasksOptions, olderTasks: readonly RecordedTask[]) {
+  constructor(options: ReplayedTasksOptions, olderTasks: readonly TaskTimeline[]) {
     this.#options = options;
     for (const recorded of olderTasks) {
       const { id, contextId } = recorded;
@@ -63,7 +63,7 @@ export class ReplayedTasks {
 
   /** Creates a task with the id of the client, the recorded id if it is free, or a new one. */
   create(
-    recorded: RecordedTask,
+    recorded: TaskTimeline,
     ids: ReplayedIds,
     { message, clientTaskId }: SendRequest,
     call: CallContext,
@@ -88,7 +88,7 @@ export class ReplayedTasks {
   }
 
   #add(
-    recorded: RecordedTask,
+    recorded: TaskTimeline,
     ids: ReplayedIds,
     { id, contextId, call }: { id: string; contextId: string; call: CallContext },
   ): ReplayedTask {

@@ -3,7 +3,7 @@ import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 
 /** What a reader needs to know of its task. */
-export interface ReadTask {
+export interface ReplayedEvents {
   /** True if no event follows until the next request. */
   isIdle(): boolean;
   /** Calls a function once, when the task changes. @returns a function that unsubscribes */
@@ -14,13 +14,13 @@ export interface ReadTask {
 }
 
 /** Events of a replayed task, which end where the recorded ones end. */
-export class TaskReader implements AsyncIterableIterator<StreamEvent> {
+export class ReplayReader implements AsyncIterableIterator<StreamEvent> {
   readonly #events: AsyncIterator<StreamEvent>;
-  readonly #task: ReadTask;
+  readonly #task: ReplayedEvents;
   #stopWaiting: (() => void) | undefined = undefined;
   #isClosed = false;
 
-  constructor(events: AsyncIterator<StreamEvent>, task: ReadTask) {
+  constructor(events: AsyncIterator<StreamEvent>, task: ReplayedEvents) {
     this.#events = events;
     this.#task = task;
   }

@@ -28,8 +28,8 @@ export interface TaskPhase {
   readonly steps: PhaseStep[];
 }
 
-/** A task of a recording. */
-export interface RecordedTask {
+/** What happened to a task in a recording. */
+export interface TaskTimeline {
   readonly id: string;
   readonly contextId: string;
   readonly phases: readonly TaskPhase[];
@@ -72,7 +72,7 @@ export function answeredTaskId(exchange: RecordedExchange): string | undefined {
 }
 
 /** Reconstructs the tasks of a recording from all that clients learned about them. */
-export function findRecordedTasks(exchanges: readonly RecordedExchange[]): RecordedTask[] {
+export function findTaskTimelines(exchanges: readonly RecordedExchange[]): TaskTimeline[] {
   const byTask = new Map<string, Observation[]>();
   for (const exchange of exchanges) {
     const events = observe(exchange);
@@ -85,7 +85,7 @@ export function findRecordedTasks(exchanges: readonly RecordedExchange[]): Recor
     if (first && changesTask(exchange)) add(first.taskId, { at: exchange.at, exchange, event: undefined });
     for (const { taskId, at, event } of events) add(taskId, { at, exchange, event });
   }
-  return [...byTask].map(([id, observations]) => toRecordedTask(id, observations));
+  return [...byTask].map(([id, observations]) => toTaskTimeline(id, observations));
 }
 
 /** Returns true for exchanges that change a task. */
@@ -99,7 +99,7 @@ function isResumed({ afterSequence }: SendRequest): boolean {
   return afterSequence !== undefined;
 }
 
-function toRecordedTask(id: string, observations: readonly Observation[]): RecordedTask {
+function toTaskTimeline(id: string, observations: readonly Observation[]): TaskTimeline {
   const ordered = [...observations].sort((a, b) => a.at - b.at || a.exchange.number - b.exchange.number);
   const phases: { at: number; phase: TaskPhase }[] = [];
   let reducer: TaskReducer | undefined;
