@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   collectStream,
@@ -215,4 +218,23 @@ it('lists in the card that it recognizes keys, unless it may reply directly', as
   expect(recognizesRepeats(await defineAgent(definition).card())).toBe(true);
   const direct = defineAgent({ ...definition, allowDirectReply: true });
   expect(recognizesRepeats(await direct.card())).toBe(false);
+});
+
+it('starts a task for a message that equals an earlier one if the task store rejects known messages', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'dragoman-idempotency-'));
+  const taskStore = await sqliteTaskStore({ file: join(folder, 'tasks.db'), shared: true });
+  const agent = defineAgent(
+    { name: 'T', description: 'T', allowDirectReply: true, process: ({ text }) => text },
+    { taskStore },
+  );
+  try {
+    const first = expectTask(await agent.send(userRequest('hi', { messageId: 'm' })));
+    const second = expectTask(await agent.send(userRequest('hi', { messageId: 'm' })));
+    expect(second.status.state).toBe('completed');
+    expect(second.id).not.toBe(first.id);
+  } finally {
+    await agent.close();
+    await taskStore[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true, force: true });
+  }
 });

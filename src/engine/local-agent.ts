@@ -15,6 +15,7 @@ import {
   type MessageClass,
   classifyMessage,
   classifyRejected,
+  createTask,
   repeatKey,
   repeatRule,
 } from './messages/classify-message.ts';
@@ -351,15 +352,14 @@ class Engine implements LocalAgent, TaskRunHost {
   }
 
   #runWithoutTask(request: SendRequest, call: CallContext, taskId: string | undefined): Promise<DirectReply> {
+    const rule = repeatRule(this.definition, this.#taskStore, request);
     return runWithoutTask(this.#process, request, call, {
       history: this,
       newId: this.newId,
-      create: (ids) =>
-        this.#create(
-          { ...request, message: { ...request.message, contextId: ids.contextId } },
-          call,
-          ids.taskId,
-        ),
+      create: ({ taskId: id, contextId }) => {
+        const placed = { ...request, message: { ...request.message, contextId } };
+        return createTask((key) => this.#create(placed, call, id, key), this.#taskStore, rule);
+      },
       startRun: async (log) => this.#createRegisteredRun(log, request, call),
       ids: { taskId: taskId ?? this.newId(), contextId: request.message.contextId ?? this.newId() },
     });

@@ -126,11 +126,35 @@ export async function classifyRejected(
   request: SendRequest,
   rule: RepeatRule,
 ): Promise<MessageClass> {
-  const { reason, details } = A2AError.from(error);
-  if (reason !== 'CONFLICT' || !taskStore.rejectsKnownMessages || details['taskId'] === undefined)
-    throw error;
+  const knownTaskId = conflictingTask(error, taskStore);
+  if (knownTaskId === undefined) throw error;
   if (request.clientTaskId !== undefined) return classifyMessage(taskStore, owner, request, rule);
-  return rule.isMarked ? findDuplicate(taskStore, owner, details['taskId'], request) : newTask;
+  return rule.isMarked ? findDuplicate(taskStore, owner, knownTaskId, request) : newTask;
+}
+
+/**
+ * Creates the task of a new message. If the task store knows the id of the message already, the task has no key.
+ *
+ * @param create - creates the task with its key, or without one if it is null.
+ * @throws the error of `create`, if the client or the agent marks repeats.
+ */
+export async function createTask(
+  create: (key?: null) => MaybePromise<TaskLog>,
+  taskStore: TaskStore,
+  { isMarked }: RepeatRule,
+): Promise<TaskLog> {
+  try {
+    return await create();
+  } catch (error) {
+    if (isMarked || conflictingTask(error, taskStore) === undefined) throw error;
+    return create(null);
+  }
+}
+
+/** Returns the id of the task because of which a task store that rejects known messages rejected another one. */
+function conflictingTask(error: unknown, { rejectsKnownMessages }: TaskStore): string | undefined {
+  const { reason, details } = A2AError.from(error);
+  return reason === 'CONFLICT' && rejectsKnownMessages ? details['taskId'] : undefined;
 }
 
 function findDuplicate(
