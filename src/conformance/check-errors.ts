@@ -26,6 +26,9 @@ export class NotApplicableError extends Error {}
 /** Thrown by a check that could not be decided. The message states what would make it possible. */
 export class InconclusiveError extends Error {}
 
+/** Thrown by a check that was interrupted by the end of the process of the agent. */
+export class AgentCrashedError extends InconclusiveError {}
+
 /** Longest value in a violation, in characters. */
 const maxValueLength = 300;
 

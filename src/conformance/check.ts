@@ -25,7 +25,12 @@ export interface Check extends ConformanceRule {
   /** `card`: runs once for each version. `wire`: runs for each version and transport. @defaultValue `wire` */
   readonly about?: 'card' | 'wire';
   readonly preconditions?: readonly Precondition[];
-  /** True if the check must not run at the same time as others, because they would disturb it. */
+  /** True for a check about the card that also runs if there is none. */
+  readonly runsWithoutCard?: boolean;
+  /**
+   * True if the check must not run at the same time as others: because they would disturb it, or because it sends
+   * malformed requests, which may end the process of the agent.
+   */
   readonly runsExclusively?: boolean;
   /**
    * Resolves if the rule holds.

@@ -30,7 +30,8 @@ export function ruleArea(id: string): string {
 /**
  * Returns the conformance level of an agent. Only MUST rules change it.
  *
- * - `non-conformant`: no rule passes, or a MUST of card, send or get is violated for the preferred variant
+ * - `non-conformant`: no rule passes, no endpoint was found, a critical rule is violated, or a MUST of card, send or get
+ *   is violated for the preferred variant
  * - `minimal`: another MUST of the core is violated
  * - `partial`: a MUST of a declared optional feature (streams, push notifications, another version or transport) is
  *   violated, or a MUST is inconclusive
@@ -51,7 +52,8 @@ export function computeLevel(
     if (version !== preferred?.version) return false;
     return transport === undefined || transport === preferred.transport;
   };
-  if (!musts.some(({ verdict }) => verdict === 'pass')) return 'non-conformant';
+  if (!preferred || !musts.some(({ verdict }) => verdict === 'pass')) return 'non-conformant';
+  if (musts.some((each) => isViolated(each) && each.rule.isCritical)) return 'non-conformant';
   const core = musts.filter(isCore);
   if (core.some((each) => isViolated(each) && basicAreas.has(ruleFamily(each.rule.id))))
     return 'non-conformant';

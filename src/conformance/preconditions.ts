@@ -1,17 +1,19 @@
 import type { Precondition } from './check.ts';
 import { InconclusiveError, NotApplicableError } from './check-errors.ts';
 import { isJsonObject, type JsonObject } from '../primitives/json.ts';
-import { asList, asText, listOf } from './drivers/normalized-views.ts';
-import type { Probe } from './probe.ts';
+import { asList, asText, listOf, objectOf } from './drivers/normalized-views.ts';
+import type { ProbeContext } from './probe-context.ts';
 import type { RunChecksOptions } from './run-checks.ts';
 
-/** Returns the reason why a check with these preconditions cannot run, or undefined if it can. */
+/** Returns the reason why a rule with these preconditions cannot be tested, or undefined if it can. */
 export function findUnmetPrecondition(
   preconditions: readonly Precondition[],
-  probe: Probe,
+  { card, hasCard, driver }: Pick<ProbeContext, 'card' | 'hasCard' | 'driver'>,
   options: RunChecksOptions,
 ): NotApplicableError | InconclusiveError | undefined {
-  const { capabilities, card } = probe;
+  if (!hasCard && preconditions.length > 0)
+    return new InconclusiveError('Without a readable card it is unknown whether this rule applies.');
+  const capabilities = objectOf(card.capabilities);
   const hasExtendedCard =
     capabilities.extendedAgentCard === true || card.supportsAuthenticatedExtendedCard === true;
   const isMet: Readonly<Record<Precondition, boolean>> = {
@@ -31,7 +33,7 @@ export function findUnmetPrecondition(
   };
   const unmet = preconditions.find((each) => !isMet[each]);
   if (unmet === undefined) return undefined;
-  const subject = `The ${probe.driver.version} card`;
+  const subject = `The ${driver.version} card`;
   if (!isMet.security && /^credentials$|-user$/.test(unmet))
     return new NotApplicableError(`${subject} requires no credentials.`);
   switch (unmet) {

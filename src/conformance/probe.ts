@@ -90,14 +90,14 @@ export class Probe extends CheckAssertions {
 
   /** Sends a request without decoding or observing the response. */
   async sendRaw(request: RawRequest): Promise<HttpExchange> {
-    const exchange = await this.context.http.send({
-      ...request,
-      headers: { ...this.context.headers, ...request.headers },
-    });
+    const { http, headers, crashMonitor, driver } = this.context;
+    await crashMonitor.waitUntilUp();
+    const exchange = await http.send({ ...request, headers: { ...headers, ...request.headers } });
     // Checks inspect only the newest exchange in full; older ones are truncated to save memory.
     const previous = this.exchanges.at(-1);
     if (previous) this.exchanges[this.exchanges.length - 1] = toEvidence(previous);
     this.exchanges.push(exchange);
+    await crashMonitor.inspect(exchange, driver);
     return exchange;
   }
 
@@ -293,14 +293,22 @@ export class Probe extends CheckAssertions {
   /** Starts a task that works for a while, and returns it before it ends. */
   async startSlowTask(input: Omit<OperationInput, 'message'> = {}): Promise<IdentifiedTask> {
     if (this.driver.version !== '0.1') return this.sendPrompt('slow', { returnImmediately: true, ...input });
-    // In 0.1 every send blocks, so the task is started with a stream from which the suite disconnects.
-    if (this.capabilities.streaming !== true)
-      throw new InconclusiveError(
-        'In 0.1 a working task is visible only in streams, and this agent does not support streaming.',
-      );
+    // In 0.1 every send blocks, so the task is started with a stream from which the suite disconnects, or with a send
+    // whose response it does not wait for.
     const message = { ...this.prompts.promptFor('slow'), taskId: crypto.randomUUID() };
-    await this.expectStream('stream', { ...input, message }, { until: () => true });
+    if (this.capabilities.streaming === true)
+      await this.expectStream('stream', { ...input, message }, { until: () => true });
+    else {
+      void this.call('send', { ...input, message }).catch(() => undefined);
+      await this.#waitForTask(message.taskId);
+    }
     return this.getTask(message.taskId);
+  }
+
+  /** Waits until a task exists, or until the deadline. */
+  async #waitForTask(id: string): Promise<void> {
+    const until = performance.now() + this.context.deadline;
+    while (performance.now() < until && (await this.call('get', { id })).error) await sleep(systemClock, 50);
   }
 
   /** Sends a message and returns its task in the state completed. */

@@ -68,6 +68,8 @@ export interface ConformanceRule {
   readonly sentence: string;
   /** Imperative sentence for the developer of an agent that violates the rule. */
   readonly remedy: string;
+  /** True if an agent that violates the rule must not be used at all. */
+  readonly isCritical?: boolean;
 }
 
 /** A section of the specification and requirements of the catalog. */

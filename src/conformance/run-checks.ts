@@ -1,28 +1,24 @@
 import type { Check } from './check.ts';
-import { buildRuleResult, InvariantMonitor } from './observation/invariant-monitor.ts';
-import { findCards } from './discovery/find-cards.ts';
-import { cardVariants, type PublishedCard, createDriver, endpointUrl } from './discovery/card-variants.ts';
-import {
-  type RequirementLevel,
-  type RuleResult,
-  type CheckedTransport,
-  type RuleVerdict,
-  type CheckedVersion,
-  verdictForLevel,
-} from './rule-model.ts';
-import { RuleViolationError, InconclusiveError, NotApplicableError, toViolation } from './check-errors.ts';
+import { InconclusiveError } from './check-errors.ts';
+import { CrashMonitor } from './crash-monitor.ts';
+import { cardLocations, findCards } from './discovery/find-cards.ts';
+import { createDriver, type PublishedCard } from './discovery/card-variants.ts';
+import { type AgentVariants, findVariants } from './discovery/find-variants.ts';
+import { executeCheck, type ScheduledCheck } from './execute-check.ts';
+import { InvariantMonitor } from './observation/invariant-monitor.ts';
+import type { RequirementLevel, RuleResult, CheckedTransport, CheckedVersion } from './rule-model.ts';
 import { findUnmetPrecondition } from './preconditions.ts';
 import { isRuleSelected } from './rule-selection.ts';
 import { Probe } from './probe.ts';
 import type { ProbeContext } from './probe-context.ts';
-import { cardExamples, PromptCatalog, type OutcomePrompts } from './prompts/prompt-catalog.ts';
+import { cardExamples, ExampleResponses, skillIds } from './prompts/example-responses.ts';
+import { PromptCatalog, type OutcomePrompts } from './prompts/prompt-catalog.ts';
 import { TaskTracker } from './observation/task-tracker.ts';
 import type { Invariant } from './observation/observation.ts';
 import type { ProtocolDriver } from './drivers/protocol-driver.ts';
 import type { JsonObject } from '../primitives/json.ts';
-import { asText } from './drivers/normalized-views.ts';
-import { toEvidence } from './wire/http-exchange.ts';
 import { RawHttpClient } from './wire/raw-http-client.ts';
+import { WebhookAccess } from './webhook-access.ts';
 import { WebhookReceiver } from './wire/webhook-receiver.ts';
 
 /** Options of {@link runChecks}. */
@@ -45,7 +41,7 @@ export interface RunChecksOptions {
   readonly only?: readonly string[];
   /** Weakest level of the rules to run. @defaultValue `MAY` */
   readonly level?: RequirementLevel;
-  /** Ids of the skills whose examples are used as prompts. @defaultValue all */
+  /** Ids of the skills whose examples are sent, up to 20 over each variant. @defaultValue all */
   readonly skills?: readonly string[];
   /** Maximum number of messages sent by the run. @defaultValue 2,000 */
   readonly maxMessages?: number;
@@ -57,7 +53,10 @@ export interface RunChecksOptions {
   readonly insecure?: boolean;
   /** Milliseconds for the whole run; the remaining checks are inconclusive. @defaultValue 600,000 */
   readonly maxTime?: number;
-  /** Sends a message over every variant before the first check, for agents with a slow first response. */
+  /**
+   * Sends the examples of the skills over every variant before the first check: for agents with a slow first response, and
+   * to learn the outcomes of the examples.
+   */
   readonly warmUp?: boolean;
   /** Aborts the run; the remaining checks are inconclusive. */
   readonly signal?: AbortSignal;
@@ -84,16 +83,27 @@ export interface RunChecksOutcome {
   readonly startedAt: string;
 }
 
-/** A check bound to a protocol variant. */
-interface ScheduledCheck {
-  readonly check: Check;
-  readonly context: ProbeContext;
-}
-
 /** Maximum number of concurrent checks, over all variants. */
 const maxConcurrentChecks = 8;
+/** Maximum time to wait for the restart of an agent whose process ended, in milliseconds. */
+const maxRestartTime = 5_000;
 
-/** Runs checks against an agent. Never rejects: an unreachable agent is an outcome as well. */
+/** Thrown if a skill is named that no card of the agent has. */
+export class UnknownSkillError extends Error {
+  /** The ids of the skills that the agent has. */
+  readonly known: readonly string[];
+
+  constructor(unknown: string, known: readonly string[]) {
+    super(`Unknown skill: ${unknown}`);
+    this.known = known;
+  }
+}
+
+/**
+ * Runs checks against an agent. An unreachable agent is an outcome as well.
+ *
+ * @throws UnknownSkillError if the options name a skill that the agent does not have.
+ */
 export async function runChecks(url: string, options: RunChecksOptions): Promise<RunChecksOutcome> {
   return new CheckRun(url, options).run();
 }
@@ -105,7 +115,9 @@ class CheckRun {
   readonly #http: RawHttpClient;
   readonly #receiver: WebhookReceiver;
   readonly #monitor: InvariantMonitor;
+  readonly #crashMonitor: CrashMonitor;
   readonly #results: RuleResult[] = [];
+  readonly #webhookWarnings = new Set<string>();
   readonly #startedAt = new Date();
   readonly #endsAt: number;
   #sentMessages = 0;
@@ -120,62 +132,76 @@ class CheckRun {
     this.#http = new RawHttpClient({ deadline: Math.min(this.#timeout, 30_000), insecure });
     this.#receiver = new WebhookReceiver(options.webhookUrl, options.webhookPort);
     this.#monitor = new InvariantMonitor(options.invariants.filter((each) => isRuleSelected(each, options)));
+    this.#crashMonitor = new CrashMonitor(Math.min(this.#timeout, maxRestartTime));
   }
 
   async run(): Promise<RunChecksOutcome> {
+    const { headers = {} } = this.#options;
     try {
-      const cards = await findCards(this.#http, this.#url, this.#options.headers ?? {});
-      const variants = this.#selectVariants(cards);
-      if (variants.length === 0) return this.#buildOutcome(cards, [], this.#unreachableReason(cards));
-      // Rules of several transports compare the selected ones with all others.
-      const declared = declaredVariants(cards);
-      const checks = this.#options.checks.filter((each) => isRuleSelected(each, this.#options));
-      const scheduled: ScheduledCheck[] = [];
-      for (const variant of variants) {
-        const siblings = declared.filter(
-          ({ version, transport }) => version === variant.version && transport !== variant.transport,
+      const cards = await findCards(this.#http, this.#url, headers);
+      if (cards.length === 0 && this.#http.firstExchange?.status === 0)
+        return this.#buildOutcome({ cards, selected: [] }, this.#unreachableReason());
+      this.#checkSkills(cards);
+      const agent = await findVariants(this.#http, this.#url, cards, headers, this.#options);
+      if (agent.selected.length === 0 && agent.served.length > 0)
+        return this.#buildOutcome(
+          agent,
+          'The agent has no interface of the selected versions and transports.',
         );
-        const context = this.#createContext(variant, cards, siblings);
-        if (this.#options.warmUp) await this.#warmUp(context);
-        scheduled.push(
-          ...checks.filter((each) => appliesTo(each, variant, variants)).map((check) => ({ check, context })),
-        );
-      }
-      this.#total = scheduled.length;
-      await this.#runAll(scheduled);
-      this.#results.push(...this.#monitor.results(variants));
-      return this.#buildOutcome(cards, variants, undefined);
+      await this.#testVariants(agent);
+      return this.#buildOutcome(agent, undefined);
     } finally {
       this.#receiver.close();
       this.#http.close();
     }
   }
 
-  #selectVariants(cards: readonly PublishedCard[]): ProtocolDriver[] {
-    const { versions, transports } = this.#options;
-    const variants = declaredVariants(cards).filter(
-      ({ version, transport }) =>
-        (versions?.includes(version) ?? true) && (transports?.includes(transport) ?? true),
-    );
-    // A version that is named explicitly is tested even if the card does not declare it.
-    for (const version of versions ?? []) {
-      if (variants.some((variant) => variant.version === version)) continue;
-      const url = asText(cards[0]?.card.url) ?? this.#url;
-      const transport = transports?.[0] ?? 'JSONRPC';
-      const endpoint = endpointUrl(transport, url, this.#url);
-      if (endpoint !== undefined) variants.push(createDriver(version, transport, endpoint));
-    }
-    return variants;
+  /** @throws UnknownSkillError */
+  #checkSkills(cards: readonly PublishedCard[]): void {
+    const known = [...new Set(cards.flatMap(({ card }) => skillIds(card)))];
+    const unknown = this.#options.skills?.find((id) => !known.includes(id));
+    if (cards.length > 0 && unknown !== undefined) throw new UnknownSkillError(unknown, known);
   }
 
-  #unreachableReason(cards: readonly PublishedCard[]): string {
-    if (cards.length > 0) return 'The card declares no JSON-RPC, REST or gRPC interface.';
+  async #testVariants(agent: AgentVariants): Promise<void> {
+    const { cards, served, selected } = agent;
+    const checks = this.#options.checks.filter((each) => isRuleSelected(each, this.#options));
+    const contexts = selected.map((variant) => {
+      // Rules of several transports compare the selected ones with all others.
+      const siblings = served.filter(
+        ({ version, transport }) => version === variant.version && transport !== variant.transport,
+      );
+      return this.#createContext(variant, cards, siblings);
+    });
+    if (this.#options.warmUp) await Promise.all(contexts.map((each) => this.#warmUp(each)));
+    const scheduled = contexts.flatMap((context) =>
+      checks
+        .filter((each) => appliesTo(each, context.driver, selected))
+        .map((check): ScheduledCheck => ({ check, context })),
+    );
+    await this.#runAll(selected.length > 0 ? scheduled : this.#cardChecks(checks, cards));
+    for (const context of contexts) {
+      const rejection = await context.webhookAccess.warning();
+      if (rejection !== undefined) this.#webhookWarnings.add(rejection);
+      const results = this.#monitor.results(context.driver, ({ preconditions = [] }) =>
+        findUnmetPrecondition(preconditions, context, this.#options),
+      );
+      this.#results.push(...results);
+    }
+  }
+
+  /** Returns the checks about the card of an agent at whose URL no endpoint responds. */
+  #cardChecks(checks: readonly Check[], cards: readonly PublishedCard[]): ScheduledCheck[] {
+    const version = cards[0]?.version ?? '1.0';
+    const context = this.#createContext(createDriver(version, 'JSONRPC', this.#url), cards, []);
+    return checks
+      .filter(({ about, versions }) => about === 'card' && versions.includes(version))
+      .map((check) => ({ check, context }));
+  }
+
+  #unreachableReason(): string {
     const { firstExchange } = this.#http;
-    const observed =
-      firstExchange && firstExchange.status > 0
-        ? `HTTP ${firstExchange.status}`
-        : (firstExchange?.transportError ?? 'no response');
-    return `No agent card found at ${this.#url} (${observed}).`;
+    return `No response from ${this.#url} (${firstExchange?.transportError ?? firstExchange?.end ?? 'no response'}).`;
   }
 
   #createContext(
@@ -185,6 +211,7 @@ class CheckRun {
   ): ProbeContext {
     const published = cards.find(({ version }) => version === driver.version) ?? cards[0];
     const card: JsonObject = published?.card ?? {};
+    const examples = cardExamples(card, this.#options.skills);
     return {
       http: this.#http,
       driver,
@@ -194,9 +221,13 @@ class CheckRun {
         ? { restrictedUserHeaders: this.#options.restrictedUserHeaders }
         : {}),
       card,
-      cardUrl: published?.url ?? this.#url,
+      hasCard: published !== undefined,
+      cardUrl: published?.url ?? cardLocations(this.#url).at(driver.version === '0.1' ? -1 : 0) ?? this.#url,
       cardVersion: published?.version ?? driver.version,
-      prompts: new PromptCatalog(this.#options.prompts ?? {}, cardExamples(card, this.#options.skills)),
+      prompts: new PromptCatalog(this.#options.prompts ?? {}, examples),
+      examples: new ExampleResponses(examples),
+      crashMonitor: this.#crashMonitor,
+      webhookAccess: new WebhookAccess(),
       taskTracker: new TaskTracker(),
       receiver: this.#receiver,
       siblings,
@@ -206,76 +237,45 @@ class CheckRun {
     };
   }
 
-  /** Runs the checks of all variants in one queue, so that slow checks of one variant do not delay the next. */
+  /** Sends the examples of the skills, or another message if there are none. Errors are results of the checks. */
+  async #warmUp(context: ProbeContext): Promise<void> {
+    const probe = new Probe(context);
+    try {
+      const responses = await context.examples.load(probe);
+      if (responses.length === 0) await probe.call('send', { message: context.prompts.anyPrompt() });
+    } catch (error) {
+      if (!(error instanceof InconclusiveError)) throw error;
+    }
+  }
+
+  /**
+   * Runs the checks of all variants in one queue, so that slow checks of one variant do not delay the next. Checks that a
+   * crash of the agent interrupted are repeated one by one.
+   */
   async #runAll(scheduled: readonly ScheduledCheck[]): Promise<void> {
+    this.#total = scheduled.length;
     const concurrent = scheduled.filter(({ check }) => !check.runsExclusively);
+    const interrupted: ScheduledCheck[] = [];
     let next = 0;
     const work = async (): Promise<void> => {
-      for (let each = concurrent[next++]; each; each = concurrent[next++]) await this.#runCheck(each);
+      for (let each = concurrent[next++]; each; each = concurrent[next++]) {
+        const { crashCount } = this.#crashMonitor;
+        const result = await this.#runCheck(each);
+        if (this.#crashMonitor.crashCount > crashCount) interrupted.push(each);
+        else this.#addResult(result);
+      }
     };
     await Promise.all(Array.from({ length: maxConcurrentChecks }, work));
-    for (const each of scheduled.filter(({ check }) => check.runsExclusively)) await this.#runCheck(each);
+    this.#crashMonitor.isSerial = true;
+    const exclusive = scheduled.filter(({ check }) => check.runsExclusively);
+    for (const each of [...interrupted, ...exclusive]) this.#addResult(await this.#runCheck(each));
   }
 
-  /** Sends a message that the agent claims to understand, and learns its outcome. */
-  async #warmUp({ driver, prompts, headers, http }: ProbeContext): Promise<void> {
-    const draft = prompts.anyPrompt();
-    const request = driver.encode('send', { message: draft });
-    if (!request) return;
-    this.#countMessage();
-    const exchange = await http.send({ ...request, headers: { ...headers, ...request.headers } });
-    const { result } = driver.decode(exchange);
-    const { messageId: _unused, ...prompt } = draft;
-    const task = driver.decodeTask(result);
-    if (driver.decodeMessage(result)) prompts.learn('message', prompt);
-    if (task?.state === 'completed' && (task.artifacts ?? []).length > 0) prompts.learn('artifact', prompt);
-    if (task?.state === 'input-required') prompts.learn('input-required', prompt);
+  #runCheck(scheduled: ScheduledCheck): Promise<RuleResult> {
+    return executeCheck(scheduled, this.#options, this.#endsAt - performance.now());
   }
 
-  async #runCheck({ check, context }: ScheduledCheck): Promise<void> {
-    const probe = new Probe(context);
-    const startedAt = performance.now();
-    const { version, transport } = context.driver;
-    const where = { version, transport: check.about === 'card' ? undefined : transport };
-    const buildResult = (verdict: RuleVerdict, message: string, error?: RuleViolationError): RuleResult => {
-      const recorded = [
-        ...(error ? [{ message: error.message, evidence: error.evidence }] : []),
-        ...probe.warnings,
-      ];
-      const violations = recorded.map(({ message: text, evidence }) => {
-        const exchanges = (evidence.exchanges ?? probe.exchanges.slice(-3)).map(toEvidence);
-        return toViolation(text, { ...evidence, exchanges });
-      });
-      const milliseconds = performance.now() - startedAt;
-      return buildRuleResult(check, where, { verdict, message, violations, milliseconds });
-    };
-    let result: RuleResult;
-    try {
-      if (check.about === 'card' && context.cardVersion !== version)
-        throw new NotApplicableError(`The agent publishes no card of ${version}.`);
-      const unmet = findUnmetPrecondition(check.preconditions ?? [], probe, this.#options);
-      if (unmet) throw unmet;
-      const remaining = this.#endsAt - performance.now();
-      if (remaining <= 0)
-        throw new InconclusiveError('The time limit of the run was exceeded; raise --max-time.');
-      await withDeadline(
-        () => check.run(probe),
-        Math.min(this.#timeout * 2, remaining),
-        this.#options.signal,
-      );
-      const [first] = probe.warnings;
-      result = first ? buildResult(verdictForLevel(check.level), first.message) : buildResult('pass', '');
-    } catch (error) {
-      if (error instanceof NotApplicableError) result = buildResult('not-applicable', error.message);
-      else if (error instanceof InconclusiveError) result = buildResult('inconclusive', error.message);
-      else if (error instanceof RuleViolationError)
-        result = buildResult(verdictForLevel(check.level), error.message, error);
-      else
-        result = buildResult(
-          'error',
-          `Internal error of the suite: ${(error as Error).stack ?? String(error)}`,
-        );
-    }
+  #addResult(result: RuleResult): void {
     this.#results.push(result);
     this.#options.onProgress?.(this.#results.length, this.#total, result);
   }
@@ -286,16 +286,19 @@ class CheckRun {
   }
 
   #buildOutcome(
-    cards: readonly PublishedCard[],
-    variants: readonly ProtocolDriver[],
+    {
+      cards,
+      selected,
+      isGuessed = false,
+    }: Pick<AgentVariants, 'cards' | 'selected'> & Partial<AgentVariants>,
     unreachable: string | undefined,
   ): RunChecksOutcome {
     return {
       url: this.#url,
       cards,
-      variants: variants.map(({ version, transport, url }) => ({ version, transport, url })),
+      variants: selected.map(({ version, transport, url }) => ({ version, transport, url })),
       results: this.#results,
-      warnings: this.#warnings(variants),
+      warnings: unreachable === undefined ? this.#warnings(selected, isGuessed) : [],
       unreachable,
       messages: this.#sentMessages,
       requests: this.#http.requestCount,
@@ -305,9 +308,20 @@ class CheckRun {
   }
 
   /** Returns the conditions that make a report without violations meaningless. */
-  #warnings(variants: readonly ProtocolDriver[]): string[] {
-    const warnings: string[] = [];
+  #warnings(variants: readonly ProtocolDriver[], isGuessed: boolean): string[] {
+    const warnings = [...this.#webhookWarnings];
     const { requestCount, authRejections } = this.#http;
+    const { crashCount } = this.#crashMonitor;
+    if (crashCount > 0)
+      warnings.push(
+        `The process of the agent ended ${crashCount === 1 ? 'once' : `${crashCount} times`} during the run.`,
+      );
+    if (isGuessed)
+      warnings.push(
+        variants.length > 0
+          ? `No card declares an interface. The test used the interfaces that respond at ${this.#url}.`
+          : `No card declares an interface, and none responds at ${this.#url}. Only the card was tested.`,
+      );
     if (authRejections * 2 > requestCount)
       warnings.push(
         `${authRejections} of ${requestCount} requests were rejected with 401 or 403 (or the matching status of gRPC): pass credentials with --header.`,
@@ -326,46 +340,9 @@ class CheckRun {
   }
 }
 
-/** Returns the variants of all cards; several cards may declare the same one. */
-function declaredVariants(cards: readonly PublishedCard[]): ProtocolDriver[] {
-  const all = cards.flatMap(cardVariants);
-  return all.filter(
-    ({ version, transport }, index) =>
-      all.findIndex((each) => each.version === version && each.transport === transport) === index,
-  );
-}
-
 /** A check about the card runs once for each version, for its first variant. */
 function appliesTo(check: Check, variant: ProtocolDriver, variants: readonly ProtocolDriver[]): boolean {
   if (!check.versions.includes(variant.version)) return false;
   if (check.about === 'card') return variants.find(({ version }) => version === variant.version) === variant;
   return check.transports?.includes(variant.transport) ?? true;
-}
-
-function withDeadline(
-  work: () => Promise<void>,
-  milliseconds: number,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(new InconclusiveError('The run was aborted.'));
-    if (signal?.aborted) {
-      abort();
-      return;
-    }
-    const timer = setTimeout(
-      () =>
-        reject(
-          new InconclusiveError(`The check took more than ${Math.round(milliseconds)} ms; raise --timeout.`),
-        ),
-      milliseconds,
-    );
-    signal?.addEventListener('abort', abort);
-    work()
-      .then(resolve, reject)
-      .finally(() => {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', abort);
-      });
-  });
 }

@@ -21,8 +21,11 @@ import { pushPre1_0Checks } from './push/push-pre-1_0.ts';
 import { pushDeliveryChecks } from './push/push-delivery.ts';
 import { pushConfigChecks } from './push/push-config.ts';
 import { sendChecks } from './operations/send.ts';
+import { stateChecks } from './operations/states.ts';
 import { streamChecks } from './operations/stream.ts';
 import { subscribeChecks } from './operations/subscribe.ts';
+import { skillChecks } from './operations/skills.ts';
+import { survivalChecks } from './protocol/survival.ts';
 import { versionChecks } from './protocol/version.ts';
 import { validationChecks } from './protocol/validation.ts';
 
@@ -54,4 +57,7 @@ export const allChecks: readonly Check[] = [
   ...authChecks,
   ...authorizationChecks,
   ...outputChecks,
+  ...skillChecks,
+  ...stateChecks,
+  ...survivalChecks,
 ];

@@ -94,7 +94,7 @@ class ClientCheckRun {
     await Promise.all(scheduled.map(({ check, support }) => this.#runCheck(check, support, variants)));
     const ids = this.#options.checks.map(({ id }) => id);
     this.#results.sort((a, b) => ids.indexOf(a.rule.id) - ids.indexOf(b.rule.id));
-    this.#results.push(...this.#monitor.results(variants).map(withoutTraffic));
+    this.#results.push(...variants.flatMap((each) => this.#monitor.results(each)).map(withoutTraffic));
     return this.#outcome(supported, undefined);
   }
 

@@ -14,6 +14,8 @@ export interface PublishedCard {
   readonly card: JsonObject;
   /** Version of the card format. */
   readonly version: CheckedVersion;
+  /** True if the card has members of the version only. */
+  readonly isCertain?: boolean;
 }
 
 /** Members that exist in 0.2 and 0.3 only. */
@@ -31,6 +33,15 @@ export function detectCardVersion(card: JsonObject): { version: CheckedVersion; 
   if (members0_3.some((member) => card[member] !== undefined)) return { version: '0.3', isCertain: true };
   if (isJsonObject(card.authentication)) return { version: '0.1', isCertain: true };
   return { version: card.defaultInputModes === undefined ? '0.1' : '0.3', isCertain: false };
+}
+
+/** Returns the variants of all cards; several cards may declare the same one. */
+export function declaredVariants(cards: readonly PublishedCard[]): ProtocolDriver[] {
+  const all = cards.flatMap(cardVariants);
+  return all.filter(
+    ({ version, transport }, index) =>
+      all.findIndex((each) => each.version === version && each.transport === transport) === index,
+  );
 }
 
 /** Returns a driver for each variant that a card declares, the preferred one first. */

@@ -59,14 +59,15 @@ export async function findCards(
     const version = isCertain
       ? detected
       : ((await probeCardVersion(http, card, location, headers)) ?? detected);
-    if (!cards.some((each) => each.version === version)) cards.push({ url: location, card, version });
+    if (!cards.some((each) => each.version === version))
+      cards.push({ url: location, card, version, isCertain });
   }
   // One card may declare several versions; each is then checked with the card that its clients receive.
   const declared = new Set(cards.flatMap(cardVariants).map(({ version }) => version));
   for (const version of ['0.3', '0.1'] as const) {
     const match = found.find((each) => isCardOf(each, version));
     if (match && declared.has(version) && !cards.some((each) => each.version === version))
-      cards.push({ url: match.location, card: match.card, version });
+      cards.push({ url: match.location, card: match.card, version, isCertain: true });
   }
   return cards.toSorted((a, b) => b.version.localeCompare(a.version));
 }

@@ -23,7 +23,7 @@ export interface MessageDraft {
   readonly text?: string;
   readonly messageId?: string;
   readonly taskId?: string;
-  readonly contextId?: string;
+  readonly contextId?: string | undefined;
   /** Parts in the wire format of the version; replaces `text`. */
   readonly parts?: readonly unknown[];
   readonly metadata?: object;

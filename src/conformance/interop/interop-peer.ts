@@ -3,13 +3,16 @@ import { cardVariants, type PublishedCard } from '../discovery/card-variants.ts'
 import { RuleViolationError, InconclusiveError } from '../check-errors.ts';
 import { describeResponse } from '../drivers/describe-response.ts';
 import { Probe } from '../probe.ts';
-import { cardExamples, PromptCatalog } from '../prompts/prompt-catalog.ts';
+import { CrashMonitor } from '../crash-monitor.ts';
+import { cardExamples, ExampleResponses } from '../prompts/example-responses.ts';
+import { PromptCatalog } from '../prompts/prompt-catalog.ts';
 import type { RunChecksOptions } from '../run-checks.ts';
 import { TaskTracker, terminalStates } from '../observation/task-tracker.ts';
 import type { ProtocolDriver } from '../drivers/protocol-driver.ts';
 import { type TaskStateName, type NormalizedTask, asText, partsToText } from '../drivers/normalized-views.ts';
 import type { HttpExchange } from '../wire/http-exchange.ts';
 import { RawHttpClient } from '../wire/raw-http-client.ts';
+import { WebhookAccess } from '../webhook-access.ts';
 import { WebhookReceiver } from '../wire/webhook-receiver.ts';
 
 /** An agent in an interoperability test. */
@@ -58,15 +61,20 @@ export async function openPeer(
   );
   const [driver] = variants;
   const card = published?.card ?? {};
+  const examples = cardExamples(card, skills);
   const probe = driver
     ? new Probe({
         ...context,
         driver,
         headers,
         card,
+        hasCard: published !== undefined,
         cardUrl: published?.url ?? url,
         cardVersion: published?.version ?? driver.version,
-        prompts: new PromptCatalog(prompts, cardExamples(card, skills)),
+        prompts: new PromptCatalog(prompts, examples),
+        examples: new ExampleResponses(examples),
+        crashMonitor: new CrashMonitor(0),
+        webhookAccess: new WebhookAccess(),
         taskTracker: new TaskTracker(),
         siblings: variants.slice(1),
         countMessage: () => undefined,

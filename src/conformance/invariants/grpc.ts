@@ -177,6 +177,7 @@ export const grpcInvariants = defineInvariants({ category: 'error-handling', ver
     id: 'grpc.stream-status',
     ...must('10.7', 'GRPC-010', 'STRM-006', '0.3/grpc-stream-status'),
     category: 'streaming',
+    preconditions: ['streaming'],
     sentence: 'The agent ends a stream with the status OK after the terminal state or the message.',
     remedy: 'Close the stream with OK; an error status tells clients that events are missing.',
     transports: ['GRPC'],

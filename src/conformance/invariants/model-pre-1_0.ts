@@ -168,6 +168,7 @@ export const modelPre1_0Invariants = defineInvariants({ category: 'streaming', v
   {
     id: 'stream.final',
     ...must('7.2.2', '0.3/final-last', '0.1/final-last'),
+    preconditions: ['streaming'],
     sentence:
       'The agent sends final: true with the last event of a stream, a status update, and with no other event.',
     remedy: 'Set final to true only in the status update that ends the stream.',

@@ -25,8 +25,12 @@ import { pushMutants } from './push/push.ts';
 import { pushPre1_0Mutants } from './push/push-pre-1_0.ts';
 import { rest0_3Mutants } from './protocol/rest-0_3.ts';
 import { sendMutants } from './operations/send.ts';
+import { stateMutants } from './operations/states.ts';
 import { streamMutants } from './operations/stream.ts';
+import { skillMutants } from './operations/skills.ts';
+import { unreadableCardMutants } from './card/unreadable-card.ts';
 import { subscribeMutants } from './operations/subscribe.ts';
+import { survivalMutants } from './protocol/survival.ts';
 import { taskMutants } from './operations/task.ts';
 
 const declaredMutants: readonly MutantAgent[] = [
@@ -58,6 +62,10 @@ const declaredMutants: readonly MutantAgent[] = [
   ...authorizationMutants,
   ...authMutants,
   ...outputMutants,
+  ...survivalMutants,
+  ...skillMutants,
+  ...stateMutants,
+  ...unreadableCardMutants,
 ];
 
 /** All mutants of the suite; those of all transports exist over gRPC as well. */

@@ -13,6 +13,7 @@ const jsonMutations: ReadonlySet<string> = new Set([
   'binding.same-errors:differ',
   'binding.same-list:other-store',
   'http.utf8:latin',
+  'http.utf8:latin-stream',
   'list.last-page:null-token',
   'list.no-artifacts:empty-list',
   'list.page-size:clamps',

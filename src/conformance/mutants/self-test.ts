@@ -52,6 +52,7 @@ const trafficChecks: ReadonlySet<string> = new Set([
   'stream.message',
   'stream.chunks',
   'stream.canceled',
+  'stream.unicode',
   'turn.goes-on',
   'history.newest',
   'context.kept',

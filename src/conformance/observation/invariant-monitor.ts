@@ -7,6 +7,9 @@ import {
   verdictForLevel,
   type Violation,
 } from '../rule-model.ts';
+import type { Precondition } from '../check.ts';
+import { NotApplicableError } from '../check-errors.ts';
+import type { CheckedVariant } from '../conformance-level.ts';
 import type { Observation } from './observation.ts';
 import { type HttpExchange, toEvidence } from '../wire/http-exchange.ts';
 
@@ -29,6 +32,7 @@ interface MonitoredObservation {
 interface MonitoredRule<Seen> extends ConformanceRule {
   readonly versions: readonly CheckedVersion[];
   readonly transports?: readonly CheckedTransport[];
+  readonly preconditions?: readonly Precondition[];
   /** Returns what is wrong; undefined if the rule does not apply to the observation. */
   check(observation: Seen): readonly string[] | undefined;
 }
@@ -59,24 +63,36 @@ export class InvariantMonitor<Seen extends MonitoredObservation = Observation> {
     }
   }
 
-  /** Returns a result for every invariant of the variants, including those without observations. */
-  results(variants: readonly { version: CheckedVersion; transport: CheckedTransport }[]): RuleResult[] {
-    return variants.flatMap(({ version, transport }) =>
-      this.#invariants
-        .filter((each) => appliesTo(each, version, transport))
-        .map((rule) => {
-          const { observations, failures, violations } = this.#stateOf(rule, version, transport);
-          const verdict: RuleVerdict =
-            observations === 0 ? 'inconclusive' : failures > 0 ? verdictForLevel(rule.level) : 'pass';
-          const message =
-            observations === 0
-              ? 'The run produced no traffic to which this rule applies.'
+  /**
+   * Returns a result for every invariant of a variant, including those without observations.
+   *
+   * @param findUnmet - returns the reason why an invariant without observations does not apply.
+   */
+  results(
+    { version, transport }: CheckedVariant,
+    findUnmet: (invariant: MonitoredRule<Seen>) => Error | undefined = () => undefined,
+  ): RuleResult[] {
+    return this.#invariants
+      .filter((each) => appliesTo(each, version, transport))
+      .map((rule) => {
+        const { observations, failures, violations } = this.#stateOf(rule, version, transport);
+        const unmet = observations === 0 ? findUnmet(rule) : undefined;
+        const verdict: RuleVerdict =
+          unmet instanceof NotApplicableError
+            ? 'not-applicable'
+            : observations === 0
+              ? 'inconclusive'
               : failures > 0
-                ? `${violations[0]?.message ?? ''} (${failures} of ${observations})`
-                : '';
-          return { rule, version, transport, verdict, message, violations, observations, milliseconds: 0 };
-        }),
-    );
+                ? verdictForLevel(rule.level)
+                : 'pass';
+        const message =
+          observations === 0
+            ? (unmet?.message ?? 'The run produced no traffic to which this rule applies.')
+            : failures > 0
+              ? `${violations[0]?.message ?? ''} (${failures} of ${observations})`
+              : '';
+        return { rule, version, transport, verdict, message, violations, observations, milliseconds: 0 };
+      });
   }
 
   #stateOf({ id }: ConformanceRule, version: CheckedVersion, transport: CheckedTransport): InvariantState {

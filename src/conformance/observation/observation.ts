@@ -1,3 +1,4 @@
+import type { Precondition } from '../check.ts';
 import type { ConformanceRule, CheckedTransport, CheckedVersion } from '../rule-model.ts';
 import type { TrackedTask } from './task-tracker.ts';
 import type {
@@ -61,13 +62,15 @@ export type Observation = { readonly driver: ProtocolDriver; readonly exchange: 
 export interface Invariant extends ConformanceRule {
   readonly versions: readonly CheckedVersion[];
   readonly transports?: readonly CheckedTransport[];
+  /** What the card declares if there are observations. Without it, a rule without observations does not apply. */
+  readonly preconditions?: readonly Precondition[];
   /** @returns the violations, an empty list if the rule holds, undefined if it does not apply to the observation. */
   check(observation: Observation): readonly string[] | undefined;
 }
 
-/** Defines a group of invariants that share category and versions. An invariant can override both. */
+/** Defines a group of invariants that share category, versions and preconditions. An invariant can override them. */
 export function defineInvariants(
-  defaults: Pick<Invariant, 'category' | 'versions'>,
+  defaults: Pick<Invariant, 'category' | 'versions' | 'preconditions'>,
   invariants: readonly (Omit<Invariant, 'category' | 'versions'> & Partial<Invariant>)[],
 ): readonly Invariant[] {
   return invariants.map((invariant) => ({ ...defaults, ...invariant }));

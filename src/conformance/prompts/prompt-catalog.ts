@@ -1,7 +1,7 @@
 import { InconclusiveError } from '../check-errors.ts';
+import type { SkillExample } from './example-responses.ts';
 import type { MessageDraft } from '../drivers/protocol-driver.ts';
-import type { JsonObject } from '../../primitives/json.ts';
-import { listOf, objectsOf } from '../drivers/normalized-views.ts';
+import type { NormalizedTask } from '../drivers/normalized-views.ts';
 
 /** Outcomes that a prompt can lead to. */
 export const targetOutcomes = [
@@ -49,27 +49,19 @@ export const tckPrompts: OutcomePrompts = {
   rejected: { messageId: 'tck-reject-task' },
 };
 
-/** Returns the examples of the skills in a card, without templates. */
-export function cardExamples({ skills }: JsonObject, skillIds?: readonly string[]): string[] {
-  return objectsOf(skills)
-    .filter(({ id }) => !skillIds || skillIds.includes(String(id)))
-    .flatMap(({ examples }) => listOf(examples).filter((each) => typeof each === 'string'))
-    .filter((each) => !/\{\w+\}/.test(each));
-}
-
 /** Provides prompts for outcomes: configured by the user, or learned from responses. */
 export class PromptCatalog {
   readonly #prompts: Map<TargetOutcome, MessageDraft>;
-  readonly #examples: readonly string[];
+  readonly #firstExample: string | undefined;
 
-  constructor(prompts: OutcomePrompts, examples: readonly string[]) {
+  constructor(prompts: OutcomePrompts, examples: readonly SkillExample[]) {
     this.#prompts = new Map(Object.entries(prompts) as [TargetOutcome, MessageDraft][]);
-    this.#examples = examples;
+    this.#firstExample = examples[0]?.text;
   }
 
   /** Returns a message that the agent claims to understand; its outcome is not known. */
   anyPrompt(): MessageDraft {
-    return this.#withFreshId(this.#prompts.get('completed') ?? { text: this.#examples[0] ?? 'hello' });
+    return this.#withFreshId(this.#prompts.get('completed') ?? { text: this.#firstExample ?? 'hello' });
   }
 
   knows(outcome: TargetOutcome): boolean {
@@ -86,9 +78,18 @@ export class PromptCatalog {
     );
   }
 
-  /** Stores a prompt whose outcome was observed, unless one is configured. */
-  learn(outcome: TargetOutcome, draft: MessageDraft): void {
-    if (!this.#prompts.has(outcome)) this.#prompts.set(outcome, draft);
+  /** Returns true if the agent implements fixtures, so that the prompt must lead to the outcome. */
+  isFixture(outcome: TargetOutcome): boolean {
+    const prompt = this.#prompts.get(outcome);
+    return prompt !== undefined && [fixturePrompts, tckPrompts].some((each) => each[outcome] === prompt);
+  }
+
+  /** Stores a prompt for the outcomes of its task, or of the direct message if there is none, unless one is configured. */
+  learn(prompt: MessageDraft, task: NormalizedTask | undefined): void {
+    const hasArtifacts = task?.state === 'completed' && (task.artifacts ?? []).length > 0;
+    const reached = task ? [task.state, ...(hasArtifacts ? ['artifact'] : [])] : ['message'];
+    for (const outcome of targetOutcomes.filter((each) => reached.includes(each)))
+      if (!this.#prompts.has(outcome)) this.#prompts.set(outcome, prompt);
   }
 
   #withFreshId(draft: MessageDraft): MessageDraft {

@@ -29,6 +29,8 @@ export interface ConformanceResult {
   /** Finer than the status: why a rule was skipped. */
   readonly verdict: RuleVerdict;
   readonly level: RequirementLevel;
+  /** True if the rule is violated and such an agent must not be used at all. */
+  readonly critical?: true;
   readonly section: string;
   /** The requirement. */
   readonly rule: string;
@@ -240,6 +242,7 @@ function toResult(result: RuleResult, redactor: Redactor): ConformanceResult {
     duration_ms: Math.round(milliseconds),
     verdict,
     level: rule.level,
+    ...(rule.isCritical && verdict === 'fail' ? { critical: true as const } : {}),
     section: rule.section,
     rule: rule.sentence,
     requirements: rule.requirements,

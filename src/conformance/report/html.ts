@@ -6,6 +6,7 @@ import type { ClientRunSummary } from '../rule-model.ts';
 import {
   describeClientRun,
   type GroupedFinding,
+  formatLevel,
   groupBy,
   groupFindings,
   specificationReference,
@@ -71,7 +72,7 @@ function finding({ first, all }: GroupedFinding): string {
   const others = (first.otherViolations ?? []).map((each) => `<li>${e(each)}</li>`).join('');
   return [
     `<article class="finding ${isFail ? '' : 'is-warn'}" id="rule-${e(first.test)}">`,
-    `<header><h3><code>${e(first.test)}</code></h3><span class="tag ${isFail ? 'fail' : 'warn'}">${first.level}</span>${tags}</header>`,
+    `<header><h3><code>${e(first.test)}</code></h3><span class="tag ${isFail ? 'fail' : 'warn'}">${formatLevel(first)}</span>${tags}</header>`,
     `<div>${e(first.rule)}</div><dl>${details.join('')}</dl>`,
     others === ''
       ? ''

@@ -1,6 +1,7 @@
 import { type JunitCase, type JunitSuite, writeJunit } from '../../primitives/formats/junit.ts';
 import { describeClientRun } from './report-text.ts';
 import { type ConformanceReport, type ConformanceResult, variantKey } from './build-report.ts';
+import { formatLevel } from './report-text.ts';
 
 /** Writes the report as JUnit XML: a suite per category, a test case per rule and protocol variant. */
 export function formatJunitReport(report: ConformanceReport): string {
@@ -44,7 +45,7 @@ function toCase(result: ConformanceResult): JunitCase {
       : status === 'skip'
         ? { skipped: { message: `${verdict}: ${message}` } }
         : status === 'fail'
-          ? { failure: { message, type: level, text: describe(result) } }
+          ? { failure: { message, type: formatLevel(result), text: describe(result) } }
           : {}),
     systemOut: lines.join('\n'),
   };

@@ -1,5 +1,5 @@
 import { type ConformanceReport, type ConformanceResult, variantKey, listResults } from './build-report.ts';
-import { describeClientRun, groupFindings, formatVerdictLine } from './report-text.ts';
+import { describeClientRun, formatLevel, groupFindings, formatVerdictLine } from './report-text.ts';
 import { joinLines } from '../../primitives/text.ts';
 
 /** Writes the report as Markdown, for pull requests and job summaries. */
@@ -35,7 +35,12 @@ export function formatMarkdownReport(report: ConformanceReport): string {
   lines.push('', '## Warnings', '', ...formatTable(warned, 'No warnings.'));
   if (findings.length > 0) lines.push('', '## Evidence', '');
   for (const { first, all } of findings) {
-    lines.push(`### ${first.test} (${first.level}, ${first.section})`, '', escapeMarkdown(first.rule), '');
+    lines.push(
+      `### ${first.test} (${formatLevel(first)}, ${first.section})`,
+      '',
+      escapeMarkdown(first.rule),
+      '',
+    );
     lines.push(`Affected: ${[...new Set(all.map(variantKey))].join(', ')}.`, '');
     if (first.expected !== undefined) lines.push(`Expected: ${inlineCode(first.expected)}`, '');
     if (first.actual !== undefined) lines.push(`Actual: ${inlineCode(first.actual)}`, '');
@@ -57,7 +62,7 @@ function formatTable(results: readonly ConformanceResult[], emptyText: string): 
     '|------|----------|---------|----------------|---------|',
     ...results.map(
       (each) =>
-        `| ${each.test} | ${each.category} | ${escapeMarkdown(each.message ?? '')} | ${escapeMarkdown(each.remediation)} | ${variantKey(each)} |`,
+        `| ${each.test} | ${each.category} | ${each.critical ? '**Critical:** ' : ''}${escapeMarkdown(each.message ?? '')} | ${escapeMarkdown(each.remediation)} | ${variantKey(each)} |`,
     ),
   ];
 }

@@ -8,16 +8,24 @@ export interface GroupedFinding {
   readonly all: readonly ConformanceResult[];
 }
 
-/** Groups violations by rule: failures before warnings, then by the number of affected protocol variants. */
+/** Groups violations by rule: critical failures, other failures, warnings, then by the number of affected protocol variants. */
 export function groupFindings(report: Pick<ConformanceReport, 'categories'>): GroupedFinding[] {
   const groups = groupBy(
     listResults(report).filter(({ verdict }) => verdict === 'fail' || verdict === 'warn'),
     ({ test }) => test,
   );
-  const rank = ({ all }: GroupedFinding): number => (all.some(({ verdict }) => verdict === 'fail') ? 0 : 1);
+  const rank = ({ all }: GroupedFinding): number => {
+    if (all.some(({ critical }) => critical)) return 0;
+    return all.some(({ verdict }) => verdict === 'fail') ? 1 : 2;
+  };
   return [...groups.values()]
     .flatMap((all): GroupedFinding[] => (all[0] ? [{ first: all[0], all }] : []))
     .toSorted((a, b) => rank(a) - rank(b) || b.all.length - a.all.length);
+}
+
+/** Returns the level of a rule in a report, such as `MUST` or `critical MUST`. */
+export function formatLevel({ level, critical }: Pick<ConformanceResult, 'level' | 'critical'>): string {
+  return critical ? `critical ${level}` : level;
 }
 
 /** Groups items by key, in the order of their first occurrence. */
@@ -35,7 +43,8 @@ export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map
 export function formatVerdictLine(report: ConformanceReport): string {
   const { conformanceLevel, summary, variants, unreachable } = report;
   if (unreachable !== undefined) return `No verdict: ${unreachable}`;
-  const tested = variants.map(({ version, transport }) => `${version} ${transport}`).join(', ');
+  const tested =
+    variants.map(({ version, transport }) => `${version} ${transport}`).join(', ') || 'no interface found';
   const counts = summaryCounts(summary).map(({ label, count }) => `${count} ${label}`);
   return `${conformanceLevel} · ${tested} · ${counts.join(', ')}`;
 }

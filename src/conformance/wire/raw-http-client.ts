@@ -139,7 +139,8 @@ class RawExchange {
   #headersMs = 0;
   #hasInvalidUtf8 = false;
   #isFinished = false;
-  #isRetry = false;
+  /** Error of the first attempt. */
+  #retriedError: string | undefined;
 
   constructor(
     raw: RawRequest,
@@ -166,11 +167,12 @@ class RawExchange {
       this.#request.on('socket', ignoreLateErrors);
       this.#request.on('error', (error) => {
         // The server may close a keep-alive connection just before its reuse; it has not received the request then.
-        if (!this.#response && !this.#isFinished && !this.#isRetry && this.#request?.reusedSocket) {
-          this.#isRetry = true;
+        const isRetry = this.#retriedError !== undefined;
+        if (!this.#response && !this.#isFinished && !isRetry && this.#request?.reusedSocket) {
+          this.#retriedError = error.message;
           // Another idle connection of the pool may have been closed as well.
           this.start(this.#unpooledAgent());
-        } else this.#end(this.#response ? 'truncated' : 'failed', error.message);
+        } else this.#end(this.#response ? 'truncated' : 'failed', this.#retriedError ?? error.message);
       });
       this.#request.end(raw.body);
     } catch (error) {

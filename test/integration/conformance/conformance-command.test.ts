@@ -133,6 +133,13 @@ describe('dragoman conformance', () => {
     expect(mistaken.code).toBe(2);
   });
 
+  it('rejects an unknown skill and names those of the card', async () => {
+    const { stderr, code } = await conformance(right.url, ...few, '--skill', 'fixtures', '--skill', 'nope');
+    expect(stderr).toContain('error: Unknown skill: nope');
+    expect(stderr).toContain('Use one of fixtures.');
+    expect(code).toBe(2);
+  });
+
   it('prints the results to standard output if a report cannot be written', async () => {
     const { stdout, stderr, code } = await conformance(
       right.url,

@@ -114,10 +114,13 @@ describe('dragoman conformance with a malformed agent', () => {
   );
 
   it.each(behaviours)(
-    'returns no verdict if the agent %s instead of serving a card',
-    async (_what, behave) => {
+    'returns a verdict about the card, or none, if the agent %s instead of serving a card',
+    async (what, behave) => {
       const outcome = await examined(behave, false);
-      expect(outcome.unreachable).toEqual(expect.any(String));
+      const isSilent = what.startsWith('hangs');
+      expect(outcome.unreachable).toEqual(isSilent ? expect.any(String) : undefined);
+      const failed = outcome.results.filter(({ verdict }) => verdict === 'fail').map(({ rule }) => rule.id);
+      expect(failed).toEqual(isSilent ? [] : ['card.found']);
       expect(outcome.milliseconds).toBeLessThan(limit);
       expectReport(outcome);
     },

@@ -20,7 +20,7 @@ const faults: { readonly [sdk: string]: readonly string[] } = {
     'grpc.enum',
     'grpc.utf8',
     'history.negative',
-    'list.since',
+    'list.since-inclusive',
     'model.empty',
     'model.message',
     'model.part',

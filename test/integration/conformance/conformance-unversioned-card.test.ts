@@ -41,6 +41,13 @@ describe('dragoman conformance with a card without version', () => {
     await unmarked.close();
   });
 
+  it.each([-32_600, -32_602, -32_603])('tests 0.1 if the error of unknown methods is %i', async (code) => {
+    const unmarked = await startUnmarked(['tasks/send'], code);
+    const { variants: lanes } = await runChecks(unmarked.url, { checks: [], invariants: [] });
+    expect(lanes.map(({ version }) => version)).toEqual(['0.1']);
+    await unmarked.close();
+  });
+
   it('derives the version from the card if the responses are ambiguous', async () => {
     const unmarked = await startUnmarked(['message/send', 'tasks/send']);
     const { variants: lanes } = await runChecks(unmarked.url, { checks: [], invariants: [] });
@@ -50,7 +57,7 @@ describe('dragoman conformance with a card without version', () => {
 });
 
 /** A server with a card without marks, which knows some methods. */
-function startUnmarked(methods: readonly string[]): Promise<RawServer> {
+function startUnmarked(methods: readonly string[], unknownMethod = -32_601): Promise<RawServer> {
   return startRawServer(({ path, json: request }, response, url) => {
     if (path.startsWith('/.well-known/')) {
       respondJson(response, {
@@ -65,7 +72,15 @@ function startUnmarked(methods: readonly string[]): Promise<RawServer> {
       });
       return;
     }
-    const code = methods.includes(request.method) ? -32602 : -32601;
+    const isKnown = methods.includes(request.method);
+    const { message } = request.params;
+    if (isKnown && message) {
+      const kind = request.method === 'tasks/send' ? {} : { kind: 'task' };
+      const result = { ...kind, id: 't', contextId: 'c', status: { state: 'completed' } };
+      respondJson(response, { jsonrpc: '2.0', id: request.id, result });
+      return;
+    }
+    const code = isKnown ? -32_602 : unknownMethod;
     respondJson(response, { jsonrpc: '2.0', id: request.id, error: { code, message: 'no' } });
   });
 }

@@ -120,7 +120,7 @@ function addReportFlags(command: Command): void {
 
 function addSelectionFlags(command: Command): void {
   command
-    .addOption(repeatableOption('--skill <id>', 'skill ID whose examples are used as prompts', 'none'))
+    .addOption(repeatableOption('--skill <id>', 'ID of a skill whose examples are sent', 'all skills'))
     .addOption(
       new Option('--fixtures <kind>', 'prompts of a fixture agent: Dragoman (fx) or A2A TCK (tck)').choices([
         'fx',

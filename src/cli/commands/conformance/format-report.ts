@@ -25,7 +25,7 @@ export function formatReportSummary(report: ConformanceReport, output: Output): 
     const isFail = all.some(({ status }) => status === 'fail');
     const where = [...new Set(all.map(variantKey))].join(', ');
     lines.push(
-      `${isFail ? red('failed') : yellow('warning')}  ${bold(first.test)}  ${dim(`${first.level}, ${specificationReference(first)}, on ${where}`)}`,
+      `${first.critical ? red('critical') : isFail ? red('failed') : yellow('warning')}  ${bold(first.test)}  ${dim(`${first.level}, ${specificationReference(first)}, on ${where}`)}`,
       `  ${first.rule}`,
       `  observed: ${clean(first.message ?? '')}`,
     );

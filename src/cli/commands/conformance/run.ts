@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createFolder } from '../../../primitives/node/create-folder.ts';
 import { compareReports } from '../../../conformance/report/compare-reports.ts';
 import { testConformance } from '../../../conformance/test-conformance.ts';
-import type { RunChecksOutcome } from '../../../conformance/run-checks.ts';
+import { type RunChecksOutcome, UnknownSkillError } from '../../../conformance/run-checks.ts';
 import { runInteropMatrix } from '../../../conformance/interop/interop-matrix.ts';
 import type { RequirementLevel, CheckedTransport, CheckedVersion } from '../../../conformance/rule-model.ts';
 import {
@@ -99,6 +99,10 @@ export async function runConformanceCommand(
     only: flags.only.flatMap((each) => each.split(',')),
     level: flags.level.toUpperCase() as RequirementLevel,
     onProgress: (done, total, last) => progress.update(done, total, last),
+  }).catch((error: unknown) => {
+    if (!(error instanceof UnknownSkillError)) throw error;
+    const hint = error.known.length > 0 ? `Use one of ${error.known.join(', ')}.` : 'The card has no skills.';
+    throw new UsageError(error.message, hint);
   });
   progress.clear();
   const redactor = new Redactor(headers, otherUserHeaders, restrictedUserHeaders, peerHeaders);

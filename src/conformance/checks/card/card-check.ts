@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '../../../primitives/json.ts';
 import type { Probe } from '../../probe.ts';
 import type { HttpExchange } from '../../wire/http-exchange.ts';
 
@@ -9,4 +10,26 @@ export function fetchCard1_0(
 ): Promise<HttpExchange> {
   const defaults = { accept: 'application/json', 'a2a-version': '1.0' };
   return probe.sendRaw({ method: 'GET', url, headers: { ...defaults, ...headers } });
+}
+
+/** Expects a JSON object in the response to a request of the card, and returns it. */
+export function expectCard(probe: Probe, exchange: HttpExchange): JsonObject {
+  const card = exchange.status === 200 ? parseJsonOrUndefined(exchange.body) : undefined;
+  const isObject = isJsonObject(card);
+  probe.expect(isObject, `There is no agent card at ${exchange.url}: ${describeCardResponse(exchange)}`, {
+    expected: 'HTTP 200 with a JSON object',
+    actual: `HTTP ${exchange.status} ${exchange.body}`,
+    exchanges: [exchange],
+  });
+  return isObject ? card : {};
+}
+
+/** Returns why a response contains no card. */
+function describeCardResponse({ status, headers, body, end, transportError }: HttpExchange): string {
+  if (status === 0) return transportError ?? `no response (${end})`;
+  if (status === 401 || status === 403)
+    return `HTTP ${status}. Pass credentials with --header if the card requires them`;
+  if (status !== 200) return `HTTP ${status}`;
+  if (parseJsonOrUndefined(body) !== undefined) return 'the response is JSON, but not an object';
+  return `the response is not JSON (${headers['content-type'] ?? 'without a content type'})`;
 }

@@ -29,8 +29,17 @@ function parsedSignatures(probe: Probe): [number, CardSignatureParts][] {
   });
 }
 
+/** Keys at which a signature may be verified. */
+interface SignatureKeys {
+  readonly url: string;
+  /** False if there is no JWKS at the URL. */
+  readonly isPublished: boolean;
+  /** The key of the signature. */
+  readonly key: PublicJwk | undefined;
+}
+
 /** Fetches the key of a signature from its `jku`, or from the default URL of a JWKS. */
-async function fetchKey(probe: Probe, { header }: CardSignatureParts): Promise<PublicJwk | undefined> {
+async function fetchKeys(probe: Probe, { header }: CardSignatureParts): Promise<SignatureKeys> {
   const jku = asText(header?.jku);
   const url = jku ?? new URL('/.well-known/jwks.json', probe.context.cardUrl).href;
   // The credentials of the agent must not be sent to other hosts.
@@ -39,10 +48,10 @@ async function fetchKey(probe: Probe, { header }: CardSignatureParts): Promise<P
     .sendRaw({ method: 'GET', url, headers: { accept: 'application/json' } });
   const keySet = status === 200 ? parseJsonOrUndefined(body) : undefined;
   const keys = objectsOf(objectOf(keySet).keys);
-  return (
+  const key =
     keys.find(({ kid }) => kid === header?.kid) ??
-    (keys.length === 1 && keys[0]?.kid === undefined ? keys[0] : undefined)
-  );
+    (keys.length === 1 && keys[0]?.kid === undefined ? keys[0] : undefined);
+  return { url, isPublished: Array.isArray(objectOf(keySet).keys), key };
 }
 
 const shared = {
@@ -111,12 +120,22 @@ export const cardSignatureChecks = defineChecks(shared, [
   {
     id: 'signature.key',
     ...should('8.4.3', 'SIGN-011', 'SIGN-013'),
-    sentence: 'The JWKS at jku contains the key of the signature.',
-    remedy: 'Publish a JWKS at jku that contains a key with that kid.',
+    sentence: 'The JWKS at jku, or at /.well-known/jwks.json, contains the key of each signature.',
+    remedy: 'Publish a JWKS that contains a key with that kid.',
     async run(probe) {
-      for (const [index, signature] of parsedSignatures(probe))
-        if (asText(signature.header?.jku) !== undefined && !(await fetchKey(probe, signature)))
-          probe.warn(`signatures[${index}]: key not found at ${String(signature.header?.jku)}`);
+      let unpublished: string | undefined;
+      for (const [index, signature] of parsedSignatures(probe)) {
+        const { url, isPublished, key } = await fetchKeys(probe, signature);
+        const isNamed = asText(signature.header?.jku) !== undefined;
+        const kid = JSON.stringify(signature.header?.kid) ?? 'missing';
+        if (!key && (isNamed || isPublished))
+          probe.warn(`signatures[${index}]: no key with the kid ${kid} at ${url}`);
+        else if (!key) unpublished = url;
+      }
+      if (unpublished !== undefined && probe.warnings.length === 0)
+        throw new InconclusiveError(
+          `The key of a signature is unknown: it has no jku, and there is no JWKS at ${unpublished}.`,
+        );
     },
   },
   {
@@ -138,7 +157,7 @@ export const cardSignatureChecks = defineChecks(shared, [
     async run(probe) {
       let verifiedCount = 0;
       for (const [index, signature] of parsedSignatures(probe)) {
-        const key = await fetchKey(probe, signature);
+        const { key } = await fetchKeys(probe, signature);
         if (!key) continue;
         verifiedCount++;
         const problem = await signatureProblem(probe.card, signature, key);

@@ -12,10 +12,10 @@ import { NotApplicableError } from '../../check-errors.ts';
 import { describeResponse } from '../../drivers/describe-response.ts';
 import type { Probe } from '../../probe.ts';
 import { errorMismatch } from '../../drivers/error-response.ts';
-import { asText, objectOf, objectsOf } from '../../drivers/normalized-views.ts';
+import { asText, objectsOf } from '../../drivers/normalized-views.ts';
 import { grpcOrigin } from '../../discovery/grpc-address.ts';
 import { authStatus } from '../../wire/http-exchange.ts';
-import { fetchCard1_0 } from './card-check.ts';
+import { expectCard, fetchCard1_0 } from './card-check.ts';
 import { cardSchemaErrors, findSecrets } from './card-schema.ts';
 import { isLoopbackUrl } from '../push/loopback.ts';
 
@@ -110,17 +110,16 @@ export const cardChecks = defineChecks({ category: 'agent-card', versions: ['1.0
     ...must('8.2', 'CARD-001', 'CARD-011'),
     sentence: 'The agent serves the card at /.well-known/agent-card.json.',
     remedy: 'Serve the 1.0 card at this path with status 200.',
+    runsWithoutCard: true,
     async run(probe) {
       // The card may have been found at the path of 0.3.
       const url = probe.context.cardUrl.replace(/(?<=\/\.well-known\/)agent\.json$/, 'agent-card.json');
-      const { status, body } = await fetchCard1_0(probe, {}, url);
-      const card = parseJsonOrUndefined(body);
-      probe.expect(status === 200 && isJsonObject(card), 'No card found at the well-known URL', {
-        expected: 'HTTP 200 with a JSON object',
-        actual: `HTTP ${status} ${body}`,
+      const card = expectCard(probe, await fetchCard1_0(probe, {}, url));
+      const isCard1_0 = Array.isArray(card.supportedInterfaces);
+      probe.expect(isCard1_0, 'The card at the well-known URL is not a 1.0 card', {
+        expected: 'an object with supportedInterfaces',
+        actual: card,
       });
-      const isCard1_0 = Array.isArray(objectOf(card).supportedInterfaces);
-      probe.expect(isCard1_0, 'The card at the well-known URL is not a 1.0 card');
     },
   },
   {
@@ -140,6 +139,7 @@ export const cardChecks = defineChecks({ category: 'agent-card', versions: ['1.0
     ...should('8.2', 'CARD-001'),
     sentence: 'The agent serves the card without credentials, because it describes the authentication.',
     remedy: 'Serve the card without authentication.',
+    runsWithoutCard: true,
     async run(probe) {
       const { status } = await fetchCard1_0(probe.withCredentials({}));
       probe.expectEqual(status, 200, 'The card cannot be read without credentials');

@@ -4,7 +4,7 @@ import { RuleViolationError, InconclusiveError } from '../../check-errors.ts';
 import type { Probe } from '../../probe.ts';
 import type { OperationInput } from '../../drivers/protocol-driver.ts';
 import { isJsonObject, type JsonObject } from '../../../primitives/json.ts';
-import { listOf, objectsOf } from '../../drivers/normalized-views.ts';
+import { listOf, objectOf, objectsOf } from '../../drivers/normalized-views.ts';
 
 interface TaskPage {
   readonly tasks: readonly JsonObject[];
@@ -38,6 +38,16 @@ const statusTime = (task: JsonObject): number => {
   const { timestamp } = (isJsonObject(task.status) ? task.status : {}) as { timestamp?: unknown };
   return Date.parse(String(timestamp));
 };
+
+/** Creates tasks in a new context, and returns the time of one that is neither the oldest nor the newest. */
+async function createDatedTasks(probe: Probe) {
+  const { contextId } = await createTasks(probe, 3);
+  const { tasks: all } = await list(probe, { contextId });
+  const [, middle = {}] = all;
+  const { timestamp } = objectOf(middle.status);
+  if (typeof timestamp !== 'string') throw new InconclusiveError('The status has no timestamp.');
+  return { contextId, all, id: String(middle.id), timestamp };
+}
 
 /** Reads all pages. @throws RuleViolationError after `maxPages`, because the pagination may never end. */
 async function listAllPages(probe: Probe, input: OperationInput, maxPages: number): Promise<TaskPage[]> {
@@ -214,20 +224,35 @@ export const listChecks = defineChecks({ category: 'lifecycle', versions: ['1.0'
   {
     id: 'list.since',
     ...must('3.1.4', 'LIST-010'),
-    sentence: 'With statusTimestampAfter the agent lists the tasks that changed at or after that time.',
+    sentence:
+      'With statusTimestampAfter the agent lists no tasks that changed before that time, and all later ones.',
+    remedy: 'Filter by status.timestamp.',
+    async run(probe) {
+      const { contextId, all, timestamp } = await createDatedTasks(probe);
+      const future = await list(probe, { contextId, statusTimestampAfter: '2999-01-01T00:00:00.000Z' });
+      probe.expectEmpty(
+        taskIds(future),
+        'The agent ignores statusTimestampAfter: it lists tasks for a future time',
+      );
+      const since = taskIds(await list(probe, { contextId, statusTimestampAfter: timestamp }));
+      const isBefore = (task: JsonObject): boolean => statusTime(task) < Date.parse(timestamp);
+      const isAfter = (task: JsonObject): boolean => statusTime(task) > Date.parse(timestamp);
+      const early = all.filter(isBefore).filter(({ id }) => since.includes(String(id)));
+      probe.expectEmpty(early, 'The list contains tasks that changed before that time');
+      const missing = all.filter(isAfter).filter(({ id }) => !since.includes(String(id)));
+      probe.expectEmpty(missing, 'The list lacks tasks that changed after that time');
+    },
+  },
+  {
+    id: 'list.since-inclusive',
+    ...must('3.1.4', 'LIST-010'),
+    sentence: 'With statusTimestampAfter the agent also lists the tasks that changed exactly at that time.',
     remedy: 'Compare status.timestamp with >=.',
     async run(probe) {
-      const { contextId, ids } = await createTasks(probe, 3);
-      const all = await list(probe, { contextId });
-      const middle = all.tasks[1];
-      const { timestamp } = (isJsonObject(middle?.status) ? middle.status : {}) as { timestamp?: string };
-      if (timestamp === undefined) throw new InconclusiveError('The status has no timestamp.');
+      const { contextId, id, timestamp } = await createDatedTasks(probe);
       const since = taskIds(await list(probe, { contextId, statusTimestampAfter: timestamp }));
-      const isSince = (task: JsonObject): boolean => statusTime(task) >= Date.parse(timestamp);
-      const expected = taskIds({ ...all, tasks: all.tasks.filter(isSince) });
-      probe.expectSameItems(since, expected, 'The list does not contain exactly the tasks since that time');
-      const future = await list(probe, { contextId, statusTimestampAfter: '2999-01-01T00:00:00.000Z' });
-      probe.expectEmpty(future.tasks, `${ids.length} tasks are listed for a time in the future`);
+      const evidence = { expected: `a list with ${id}`, actual: since };
+      probe.expect(since.includes(id), 'The list lacks the task that changed exactly at that time', evidence);
     },
   },
   {

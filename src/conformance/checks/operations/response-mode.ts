@@ -129,11 +129,14 @@ export const responseModeChecks = defineChecks({ category: 'lifecycle', versions
     ...must('3.2.4', 'HIST-002'),
     sentence: 'With historyLength = n the response contains at most the newest n messages.',
     remedy: 'Remove the oldest messages of the history.',
-    versions: ['1.0', '0.3'],
+    versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
-      const { id: taskId } = await probe.sendPrompt('input-required');
-      const message = { text: 'the newest words', messageId: crypto.randomUUID(), taskId };
-      await probe.expectResult('send', { message });
+      const canInterrupt = probe.prompts.knows('input-required');
+      const { id: taskId, contextId } = canInterrupt
+        ? await probe.sendPrompt('input-required')
+        : await probe.completeTask();
+      const message = { text: 'the newest words', messageId: crypto.randomUUID(), taskId, contextId };
+      if (canInterrupt) await probe.expectResult('send', { message });
       await probe.waitUntilTerminalOrInterrupted(taskId);
       const { history = [] } = await probe.getTask(taskId, 1);
       probe.expectEmpty(history.slice(1), 'The history is longer than historyLength');

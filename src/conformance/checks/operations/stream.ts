@@ -172,6 +172,23 @@ export const streamChecks = defineChecks(shared, [
     },
   },
   {
+    id: 'stream.unicode',
+    ...must('4', 'MODEL-001', 'IANA-001'),
+    sentence: 'The agent preserves text of all languages in streams, and encodes it in UTF-8.',
+    remedy: 'Encode every event in UTF-8, and do not split characters.',
+    async run(probe) {
+      const canEcho = probe.prompts.knows('echo') && probe.prompts.promptFor('echo').parts === undefined;
+      const draft = probe.prompts.promptFor(canEcho ? 'echo' : 'completed');
+      const words = 'Grüße, 你好, مرحبا, 🌍';
+      const message = { ...draft, text: `${draft.text ?? ''} ${words}` };
+      const { exchange, events } = await probe.expectStream('stream', { message });
+      probe.expect(!exchange.hasInvalidUtf8, 'The stream is not valid UTF-8');
+      if (!canEcho) return;
+      const actual = [...assembleArtifacts(events).values()].join('');
+      probe.expect(actual.includes(words), 'The streamed text differs', { expected: words, actual });
+    },
+  },
+  {
     id: 'stream.same-as-get',
     ...must('3.1.3', 'BIND-002', 'GET-001'),
     sentence: 'The agent returns a streamed task in the last streamed state.',

@@ -1,5 +1,6 @@
 import { must } from '../../rule-model.ts';
 import { defineChecks } from '../../check.ts';
+import { InconclusiveError } from '../../check-errors.ts';
 import { type NormalizedEvent, eventState, eventTaskId } from '../../drivers/normalized-views.ts';
 import { terminalStates } from '../../observation/task-tracker.ts';
 
@@ -28,6 +29,39 @@ export const subscribeChecks = defineChecks(shared, [
       const actual = eventState(events.at(-1));
       probe.expect(terminalStates.has(actual), 'The stream ended before the task', { actual });
       probe.expect(isComplete, 'The stream was not closed after the task ended');
+    },
+  },
+  {
+    id: 'subscribe.current',
+    ...must('3.1.6', 'SUBS-002', 'ORD-001'),
+    sentence: 'A subscription starts with the task in its current state.',
+    remedy: 'Read the task from the store when the subscription starts, not from a copy made earlier.',
+    async run(probe) {
+      const { id } = await probe.startSlowTask();
+      const known = await probe.pollTask(id, ({ state }) => state !== 'submitted');
+      const { events } = await probe.openStream('subscribe', { id }, { until: () => true });
+      const [first] = events;
+      if (first?.kind !== 'task')
+        throw new InconclusiveError(
+          `The subscription starts with ${first?.kind ?? 'no event'}, not with the task.`,
+        );
+      const { state, timestamp = '', artifacts = [] } = first.task;
+      probe.expect(
+        state !== 'submitted',
+        'The task of the subscription is older than that of an earlier get',
+        {
+          expected: known.state,
+          actual: state,
+        },
+      );
+      const isOlder = Date.parse(timestamp) < Date.parse(known.timestamp ?? '');
+      probe.expect(!isOlder, 'The status of the subscription is older than that of an earlier get', {
+        expected: `${known.timestamp} or later`,
+        actual: timestamp,
+      });
+      const ids = artifacts.map((each) => each.id);
+      const missing = (known.artifacts ?? []).map((each) => each.id).filter((each) => !ids.includes(each));
+      probe.expectEmpty(missing, 'The task of the subscription lacks artifacts of an earlier get');
     },
   },
   {

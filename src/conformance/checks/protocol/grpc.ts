@@ -212,6 +212,7 @@ export const grpcChecks = defineChecks(shared, [
   },
   {
     id: 'grpc.malformed',
+    runsExclusively: true,
     ...must('10.1', 'GRPC-001', 'SEC-005', '0.3/grpc-malformed'),
     sentence: 'The agent rejects bytes that are not a message, and continues to serve the connection.',
     remedy: 'Return INVALID_ARGUMENT, and keep the connection open.',
@@ -230,6 +231,7 @@ export const grpcChecks = defineChecks(shared, [
   },
   {
     id: 'grpc.utf8',
+    runsExclusively: true,
     ...must('10.1', 'GRPC-001', 'SEC-005', '0.3/grpc-utf8'),
     sentence: 'The agent rejects a string that is not UTF-8.',
     remedy: 'Use a protobuf library that validates strings, as proto3 requires.',
@@ -243,6 +245,7 @@ export const grpcChecks = defineChecks(shared, [
   },
   {
     id: 'grpc.compression',
+    runsExclusively: true,
     ...should('10.1', 'GRPC-001', '0.3/grpc-compression'),
     sentence: 'The agent rejects a message with an unknown compression.',
     remedy: 'Return UNIMPLEMENTED, and list the supported encodings in grpc-accept-encoding.',
@@ -260,6 +263,7 @@ export const grpcChecks = defineChecks(shared, [
   },
   {
     id: 'grpc.request-type',
+    runsExclusively: true,
     ...must('10.1', 'GRPC-001', '0.3/grpc-request-type'),
     sentence: 'The agent accepts application/grpc and application/grpc+proto, and no other content type.',
     remedy: 'Accept both names, and respond to others with HTTP 415.',

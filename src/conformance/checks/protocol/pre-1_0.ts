@@ -5,6 +5,7 @@ import { InconclusiveError, NotApplicableError } from '../../check-errors.ts';
 import type { Probe } from '../../probe.ts';
 import { restingStates } from '../../observation/task-tracker.ts';
 import { type NormalizedTask, asText, listOf, objectOf, objectsOf } from '../../drivers/normalized-views.ts';
+import { expectCard } from '../card/card-check.ts';
 import { authStatus, isEventStream } from '../../wire/http-exchange.ts';
 import { stripTrailing } from '../../../primitives/text.ts';
 
@@ -20,6 +21,15 @@ function expectSkills(probe: Probe): JsonObject[] {
 function expectState(probe: Probe, task: NormalizedTask | undefined, expected: readonly string[]): void {
   const actual = task?.state ?? '';
   probe.expect(expected.includes(actual), 'The task has an unexpected state', { expected, actual });
+}
+
+/** Expects an event stream at a URL. */
+async function expectStreamAt(probe: Probe, url: string): Promise<void> {
+  const request = probe.driver.encode('stream', { message: probe.prompts.promptFor('completed') });
+  if (!request) throw new InconclusiveError('The version has no streams.');
+  const exchange = await probe.sendRaw({ ...request, url });
+  const actual = `${exchange.status} ${exchange.headers['content-type']}`;
+  probe.expect(isEventStream(exchange), `${url} returned no event stream`, { actual });
 }
 
 /** Rules of versions before 1.0; those of 0.1 follow its interoperability procedure. */
@@ -87,7 +97,21 @@ export const pre1_0Checks = defineChecks({ category: 'agent-card', versions: ['0
     },
   },
   {
+    id: 'card-before.found',
+    ...must('5.3', '0.1/well-known-card', '0.3/well-known-card'),
+    sentence: 'The agent serves the card as a JSON object at its well-known path.',
+    remedy: 'Serve the card at /.well-known/agent-card.json (0.3) or /.well-known/agent.json (0.2 and 0.1).',
+    versions: ['0.1', '0.3'],
+    about: 'card',
+    runsWithoutCard: true,
+    async run(probe) {
+      const { cardUrl: url } = probe.context;
+      expectCard(probe, await probe.sendRaw({ method: 'GET', url, headers: { accept: 'application/json' } }));
+    },
+  },
+  {
     id: 'card-before.public',
+    runsWithoutCard: true,
     ...must('5.3', '0.1/public-card'),
     sentence: 'The agent serves the card without credentials.',
     remedy: 'Serve the well-known path without authentication; move private content to the extended card.',
@@ -225,14 +249,16 @@ export const pre1_0Checks = defineChecks({ category: 'agent-card', versions: ['0
     sentence: 'The agent accepts tasks/sendSubscribe at /subscribe below the url.',
     remedy: 'Accept tasks/sendSubscribe at /subscribe as well; early clients use this path.',
     preconditions: ['streaming'],
-    async run(probe) {
-      const request = probe.driver.encode('stream', { message: probe.prompts.promptFor('completed') });
-      if (!request) throw new InconclusiveError('The version has no streams.');
-      const url = `${stripTrailing(probe.driver.url, '/')}/subscribe`;
-      const exchange = await probe.sendRaw({ ...request, url });
-      const actual = `${exchange.status} ${exchange.headers['content-type']}`;
-      probe.expect(isEventStream(exchange), '/subscribe returned no event stream', { actual });
-    },
+    run: (probe) => expectStreamAt(probe, `${stripTrailing(probe.driver.url, '/')}/subscribe`),
+  },
+  {
+    id: 'stream.at-url',
+    ...should('tasks/sendSubscribe', '0.1/stream-url'),
+    category: 'streaming',
+    sentence: 'The agent accepts tasks/sendSubscribe at the url of the card.',
+    remedy: 'Accept tasks/sendSubscribe at the url of the card, not only at /subscribe below it.',
+    preconditions: ['streaming'],
+    run: (probe) => expectStreamAt(probe, probe.driver.url),
   },
   {
     id: 'auth.required',

@@ -37,7 +37,12 @@ function expectStatus(probe: Probe, { status }: HttpExchange, expected: number, 
   probe.expectEqual(status, expected, `${subject} has the wrong HTTP status`);
 }
 
-const shared = { category: 'error-handling', versions: ['1.0'], transports: ['HTTP+JSON'] } as const;
+const shared = {
+  category: 'error-handling',
+  versions: ['1.0'],
+  transports: ['HTTP+JSON'],
+  runsExclusively: true,
+} as const;
 
 /** REST: section 11. */
 export const restChecks = defineChecks(shared, [

@@ -47,7 +47,12 @@ export function expectErrorInfo(probe: Probe, info: JsonObject | undefined): voi
   probe.expectEqual(info?.domain, 'a2a-protocol.org', 'ErrorInfo has the wrong domain');
 }
 
-const shared = { category: 'error-handling', versions: ['1.0'], transports: ['JSONRPC'] } as const;
+const shared = {
+  category: 'error-handling',
+  versions: ['1.0'],
+  transports: ['JSONRPC'],
+  runsExclusively: true,
+} as const;
 
 /** JSON-RPC: section 9. */
 export const rpcChecks = defineChecks(shared, [
@@ -263,7 +268,8 @@ export const rpcChecks = defineChecks(shared, [
     async run(probe) {
       const { url, headers } = probe.driver;
       const { status, body } = await probe.sendRaw({ method: 'GET', url, headers });
-      probe.expect(status >= 400, `The response to GET is HTTP ${status}`);
+      const isClientError = (status >= 400 && status < 500) || status === 501;
+      probe.expect(isClientError, `The response to GET is HTTP ${status}`, { expected: 'HTTP 405' });
       probe.expect(!/<html/i.test(body), 'The response to GET is an HTML page', { actual: body });
     },
   },

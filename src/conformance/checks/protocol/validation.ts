@@ -86,99 +86,101 @@ function sendLargeText(probe: Probe, length: number): Promise<HttpExchange> {
 }
 
 /** Validation of requests: sections 3.3.2, 5.7 and 13.4. */
-export const validationChecks = defineChecks({ category: 'error-handling', versions: ['1.0'] }, [
-  ...invalidMessages.map(([name, citation, sentence, remedy, cases]) => ({
-    id: `validation.${name}`,
-    ...citation,
-    sentence,
-    remedy,
-    async run(probe: Probe) {
-      for (const [change, subject, only] of cases)
-        if (only === undefined || probe.driver.transport !== 'GRPC')
-          await expectInvalid(probe, change, subject);
+export const validationChecks = defineChecks(
+  { category: 'error-handling', versions: ['1.0'], runsExclusively: true },
+  [
+    ...invalidMessages.map(([name, citation, sentence, remedy, cases]) => ({
+      id: `validation.${name}`,
+      ...citation,
+      sentence,
+      remedy,
+      async run(probe: Probe) {
+        for (const [change, subject, only] of cases)
+          if (only === undefined || probe.driver.transport !== 'GRPC')
+            await expectInvalid(probe, change, subject);
+      },
+    })),
+    {
+      id: 'validation.unknown-fields',
+      ...should('5.7', 'JSON-011'),
+      category: 'lifecycle',
+      sentence: 'The agent ignores unknown fields.',
+      remedy: 'Ignore unknown fields; newer clients send them.',
+      async run(probe) {
+        const transform = (wire: JsonObject): JsonObject => ({
+          ...wire,
+          fromTheFuture: { a: [1] },
+          message: { ...(wire.message as object), alsoNew: true },
+        });
+        const response = await probe.call('send', { message: probe.prompts.anyPrompt() }, { transform });
+        probe.expectSuccess(response, 'A message with unknown fields was rejected');
+      },
     },
-  })),
-  {
-    id: 'validation.unknown-fields',
-    ...should('5.7', 'JSON-011'),
-    category: 'lifecycle',
-    sentence: 'The agent ignores unknown fields.',
-    remedy: 'Ignore unknown fields; newer clients send them.',
-    async run(probe) {
-      const transform = (wire: JsonObject): JsonObject => ({
-        ...wire,
-        fromTheFuture: { a: [1] },
-        message: { ...(wire.message as object), alsoNew: true },
-      });
-      const response = await probe.call('send', { message: probe.prompts.anyPrompt() }, { transform });
-      probe.expectSuccess(response, 'A message with unknown fields was rejected');
+    {
+      id: 'validation.names-field',
+      ...should('3.3.2', 'ERR-010', 'ERR-011', 'ERR-002'),
+      sentence: 'The error for an invalid parameter names the parameter.',
+      remedy: 'Name the field in the message and in a BadRequest.',
+      async run(probe) {
+        const response = await probe.call('list', { pageSize: 101 });
+        if (!response.error) throw new InconclusiveError('A pageSize of 101 was not rejected.');
+        const text = `${response.error.message} ${JSON.stringify(response.error.details ?? '')}`;
+        probe.expect(/page_?size/i.test(text), 'The error does not name pageSize', { actual: text });
+      },
     },
-  },
-  {
-    id: 'validation.names-field',
-    ...should('3.3.2', 'ERR-010', 'ERR-011', 'ERR-002'),
-    sentence: 'The error for an invalid parameter names the parameter.',
-    remedy: 'Name the field in the message and in a BadRequest.',
-    async run(probe) {
-      const response = await probe.call('list', { pageSize: 101 });
-      if (!response.error) throw new InconclusiveError('A pageSize of 101 was not rejected.');
-      const text = `${response.error.message} ${JSON.stringify(response.error.details ?? '')}`;
-      probe.expect(/page_?size/i.test(text), 'The error does not name pageSize', { actual: text });
+    {
+      id: 'validation.no-side-effect',
+      ...must('3.3.2', 'ERR-009', 'SEC-005'),
+      sentence: 'The agent creates no task for a rejected message.',
+      remedy: 'Validate the complete request before a task is created.',
+      async run(probe) {
+        const contextId = crypto.randomUUID();
+        const message = { ...probe.prompts.anyPrompt(), contextId };
+        const response = await probe.call('send', { message, historyLength: -5 });
+        if (!response.error)
+          throw new InconclusiveError('The message with a negative historyLength was not rejected.');
+        const page = await probe.call('list', { contextId });
+        const { tasks = [] } = (page.result ?? {}) as { tasks?: unknown[] };
+        probe.expectEmpty(tasks, 'A rejected message created a task');
+      },
     },
-  },
-  {
-    id: 'validation.no-side-effect',
-    ...must('3.3.2', 'ERR-009', 'SEC-005'),
-    sentence: 'The agent creates no task for a rejected message.',
-    remedy: 'Validate the complete request before a task is created.',
-    async run(probe) {
-      const contextId = crypto.randomUUID();
-      const message = { ...probe.prompts.anyPrompt(), contextId };
-      const response = await probe.call('send', { message, historyLength: -5 });
-      if (!response.error)
-        throw new InconclusiveError('The message with a negative historyLength was not rejected.');
-      const page = await probe.call('list', { contextId });
-      const { tasks = [] } = (page.result ?? {}) as { tasks?: unknown[] };
-      probe.expectEmpty(tasks, 'A rejected message created a task');
+    {
+      id: 'validation.deep',
+      ...should('13.4', 'SEC-006', 'SEC-005'),
+      sentence: 'The agent survives data that is nested 1,000 levels deep.',
+      remedy: 'Limit the nesting depth, and return an error.',
+      async run(probe) {
+        let deep: readonly unknown[] = [];
+        for (let level = 1; level < 1_000; level++) deep = [deep];
+        const transform = (wire: JsonObject): JsonObject => ({
+          ...wire,
+          message: { ...(wire.message as object), metadata: { deep } },
+        });
+        const request = probe.driver.encode('send', { message: { text: 'hello' } }, { transform });
+        if (!request) throw new InconclusiveError('The version has no messages.');
+        const exchange = await probe.sendRaw(request);
+        const { error, decodeError } = probe.driver.decode(exchange);
+        const isInternal = error?.grpcStatus === 'INTERNAL' || error?.grpcStatus === 'UNKNOWN';
+        const actual = error ? describeError(error) : (decodeError ?? exchange.end);
+        const isHandled = exchange.status > 0 && exchange.status < 500 && !isInternal;
+        probe.expect(isHandled, `The response to deeply nested data is ${actual}`);
+        await probe.expectError('get', { id: crypto.randomUUID() }, 'TaskNotFound');
+      },
     },
-  },
-  {
-    id: 'validation.deep',
-    ...should('13.4', 'SEC-006', 'SEC-005'),
-    sentence: 'The agent survives data that is nested 1,000 levels deep.',
-    remedy: 'Limit the nesting depth, and return an error.',
-    async run(probe) {
-      let deep: readonly unknown[] = [];
-      for (let level = 1; level < 1_000; level++) deep = [deep];
-      const transform = (wire: JsonObject): JsonObject => ({
-        ...wire,
-        message: { ...(wire.message as object), metadata: { deep } },
-      });
-      const request = probe.driver.encode('send', { message: { text: 'hello' } }, { transform });
-      if (!request) throw new InconclusiveError('The version has no messages.');
-      const exchange = await probe.sendRaw(request);
-      const { error, decodeError } = probe.driver.decode(exchange);
-      const isInternal = error?.grpcStatus === 'INTERNAL' || error?.grpcStatus === 'UNKNOWN';
-      const actual = error ? describeError(error) : (decodeError ?? exchange.end);
-      const isHandled = exchange.status > 0 && exchange.status < 500 && !isInternal;
-      probe.expect(isHandled, `The response to deeply nested data is ${actual}`);
-      await probe.expectError('get', { id: crypto.randomUUID() }, 'TaskNotFound');
+    {
+      id: 'validation.large',
+      ...should('13.4', 'SEC-006'),
+      sentence: 'The agent rejects a body of 64 MiB and continues to serve requests.',
+      remedy: 'Limit the body size, and return 413 or -32600.',
+      async run(probe) {
+        const exchange = await sendLargeText(probe, 64 * 1_024 * 1_024);
+        const { status } = exchange;
+        probe.expect(
+          status === 0 || (status >= 400 && status < 500) || /"error"/.test(exchange.body.slice(0, 2_000)),
+          `The response to a body of 64 MiB is HTTP ${status}`,
+        );
+        await probe.expectError('get', { id: crypto.randomUUID() }, 'TaskNotFound');
+      },
     },
-  },
-  {
-    id: 'validation.large',
-    ...should('13.4', 'SEC-006'),
-    sentence: 'The agent rejects a body of 64 MiB and continues to serve requests.',
-    remedy: 'Limit the body size, and return 413 or -32600.',
-    runsExclusively: true,
-    async run(probe) {
-      const exchange = await sendLargeText(probe, 64 * 1_024 * 1_024);
-      const { status } = exchange;
-      probe.expect(
-        status === 0 || (status >= 400 && status < 500) || /"error"/.test(exchange.body.slice(0, 2_000)),
-        `The response to a body of 64 MiB is HTTP ${status}`,
-      );
-      await probe.expectError('get', { id: crypto.randomUUID() }, 'TaskNotFound');
-    },
-  },
-]);
+  ],
+);

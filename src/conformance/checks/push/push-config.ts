@@ -1,11 +1,11 @@
 import { may, must, should } from '../../rule-model.ts';
 import { defineChecks } from '../../check.ts';
-import { InconclusiveError } from '../../check-errors.ts';
+import { InconclusiveError, NotApplicableError } from '../../check-errors.ts';
 import type { Probe } from '../../probe.ts';
 import { isJsonObject, type JsonObject } from '../../../primitives/json.ts';
 import { asText, objectOf, objectsOf } from '../../drivers/normalized-views.ts';
 import { isLoopbackUrl } from './loopback.ts';
-import { pushConfigId, registerWebhook } from './webhook-steps.ts';
+import { openWebhook, pushConfigId, registerWebhook } from './webhook-steps.ts';
 
 /** Never called, because the tasks of these checks send no events. */
 const unusedUrl = 'https://webhook.example.com/a2a';
@@ -24,7 +24,7 @@ async function createConfig(
   taskId: string,
   authentication: { scheme?: string; credentials?: string } = {},
 ) {
-  const { url } = await probe.context.receiver.openEndpoint();
+  const { url } = await openWebhook(probe);
   return { url, config: await registerWebhook(probe, taskId, { url, ...authentication }) };
 }
 
@@ -212,7 +212,7 @@ export const pushConfigChecks = defineChecks(shared, [
     remedy: 'Use one store for all transports.',
     async run(probe) {
       const [other] = probe.context.siblings;
-      if (!other) throw new InconclusiveError('The agent has only one transport.');
+      if (!other) throw new NotApplicableError('The agent has only one transport.');
       const taskId = await createIdleTask(probe);
       const { url, config } = await createConfig(probe, taskId);
       const input = { taskId, id: pushConfigId(config) };

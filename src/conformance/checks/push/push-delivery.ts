@@ -1,5 +1,5 @@
 import { sleep, systemClock } from '../../../primitives/clock.ts';
-import { must, should } from '../../rule-model.ts';
+import { may, must, should } from '../../rule-model.ts';
 import { parseJsonOrUndefined } from '../../../primitives/json.ts';
 import { defineChecks } from '../../check.ts';
 import { InconclusiveError } from '../../check-errors.ts';
@@ -11,6 +11,7 @@ import {
   receivedNotifications,
   pushConfigId,
   notificationTimeout,
+  openWebhook,
   registerWebhook,
   notificationState,
   waitForFirst,
@@ -36,7 +37,7 @@ export const pushDeliveryChecks = defineChecks(shared, [
     remedy: 'Post each update of the task to its webhooks, including the last one.',
     async run(probe) {
       const { id: taskId } = await probe.startSlowTask();
-      const webhook = await probe.context.receiver.openEndpoint();
+      const webhook = await openWebhook(probe);
       await registerWebhook(probe, taskId, { url: webhook.url });
       const hasArrived = await waitForFirst(probe, webhook);
       await probe.call('cancel', { id: taskId });
@@ -54,7 +55,7 @@ export const pushDeliveryChecks = defineChecks(shared, [
     sentence: 'The agent notifies a webhook that is registered with a message.',
     remedy: 'Register configuration.taskPushNotificationConfig for the task of the message.',
     async run(probe) {
-      const webhook = await probe.context.receiver.openEndpoint();
+      const webhook = await openWebhook(probe);
       const task = await probe.completeTask({ webhook: { url: webhook.url } });
       const hasEnd = await waitForEnd(probe, webhook);
       receivedNotifications(probe, webhook, task.id);
@@ -69,7 +70,7 @@ export const pushDeliveryChecks = defineChecks(shared, [
     remedy: 'Keep configurations while a task is interrupted.',
     async run(probe) {
       const { id: taskId } = await probe.sendPrompt('input-required');
-      const webhook = await probe.context.receiver.openEndpoint();
+      const webhook = await openWebhook(probe);
       const config = await registerWebhook(probe, taskId, { url: webhook.url });
       await probe.expectResult('getPush', { taskId, id: pushConfigId(config) });
       await probe.call('send', { message: { text: 'this one', taskId } });
@@ -92,7 +93,7 @@ export const pushDeliveryChecks = defineChecks(shared, [
       const { id: taskId } = await probe.startSlowTask();
       const webhooks: WebhookEndpoint[] = [];
       for (const [index, scheme] of schemes.entries()) {
-        const webhook = await probe.context.receiver.openEndpoint();
+        const webhook = await openWebhook(probe);
         await registerWebhook(probe, taskId, { url: webhook.url, scheme, credentials: secrets[index] ?? '' });
         webhooks.push(webhook);
       }
@@ -115,15 +116,32 @@ export const pushDeliveryChecks = defineChecks(shared, [
     },
   },
   {
+    id: 'push.token',
+    ...may('4.3.1', 'PUSH-011'),
+    sentence: 'The agent sends the token of a push configuration with each notification.',
+    remedy: 'Send the token as X-A2A-Notification-Token, as all SDKs do.',
+    async run(probe) {
+      const token = crypto.randomUUID();
+      const webhook = await openWebhook(probe);
+      const task = await probe.completeTask({ webhook: { url: webhook.url, token } });
+      await waitForEnd(probe, webhook);
+      receivedNotifications(probe, webhook, task.id);
+      expectNotified(probe, webhook);
+      for (const { headers } of webhook.received) {
+        const message = 'A notification lacks the token of its webhook';
+        probe.expectEqual(headers['x-a2a-notification-token'], token, message);
+      }
+    },
+  },
+  {
     id: 'push.two',
     ...must('4.3.3', 'PUSH-017'),
     sentence: 'The agent notifies every webhook of a task; a failing one does not block the others.',
     remedy: 'Deliver to each webhook independently.',
     async run(probe) {
-      const { receiver } = probe.context;
       const { id: taskId } = await probe.startSlowTask();
-      const failing = await receiver.openEndpoint(() => 500);
-      const webhooks = [failing, await receiver.openEndpoint(), await receiver.openEndpoint()];
+      const failing = await openWebhook(probe, () => 500);
+      const webhooks = [failing, await openWebhook(probe), await openWebhook(probe)];
       for (const webhook of webhooks) await registerWebhook(probe, taskId, { url: webhook.url });
       const notified = await Promise.all(webhooks.map((webhook) => waitForFirst(probe, webhook)));
       await probe.call('cancel', { id: taskId });
@@ -140,8 +158,7 @@ export const pushDeliveryChecks = defineChecks(shared, [
       'Look up the webhooks of a task for each event, and discard pending notifications of a deleted one.',
     async run(probe) {
       const { id: taskId } = await probe.startSlowTask();
-      const { receiver } = probe.context;
-      const [deleted, remaining] = [await receiver.openEndpoint(), await receiver.openEndpoint()];
+      const [deleted, remaining] = [await openWebhook(probe), await openWebhook(probe)];
       const config = await registerWebhook(probe, taskId, { url: deleted.url });
       await registerWebhook(probe, taskId, { url: remaining.url });
       await waitForFirst(probe, deleted);
@@ -164,7 +181,7 @@ export const pushDeliveryChecks = defineChecks(shared, [
     remedy: 'Retry with exponential backoff if a webhook returns 5xx or does not respond.',
     async run(probe) {
       const rejected = new Set<string>();
-      const webhook = await probe.context.receiver.openEndpoint(({ body }) => {
+      const webhook = await openWebhook(probe, ({ body }) => {
         // Each notification fails once.
         if (rejected.has(body)) return 200;
         rejected.add(body);
@@ -187,7 +204,7 @@ export const pushDeliveryChecks = defineChecks(shared, [
     sentence: 'A webhook that does not respond does not block its task.',
     remedy: 'Deliver in the background, with a timeout of 10 to 30 seconds.',
     async run(probe) {
-      const webhook = await probe.context.receiver.openEndpoint(() => 'hang');
+      const webhook = await openWebhook(probe, () => 'hang');
       const startedAt = performance.now();
       const message = probe.prompts.promptFor('completed');
       const response = await probe.call('send', { message, webhook: { url: webhook.url } });

@@ -11,6 +11,7 @@ import {
   expectNotified,
   receivedNotifications,
   notificationTimeout,
+  openWebhook,
   registerWebhook,
   notificationState,
   waitForFirst,
@@ -31,7 +32,7 @@ async function endTask(probe: Probe, token?: string): Promise<{ taskId: string; 
   const { id: taskId, contextId = '' } = canInterrupt
     ? await probe.sendPrompt('input-required')
     : await probe.startSlowTask();
-  const webhook = await probe.context.receiver.openEndpoint();
+  const webhook = await openWebhook(probe);
   await registerWebhook(probe, taskId, { url: webhook.url, token });
   const message = { text: 'go on', messageId: crypto.randomUUID(), taskId, contextId };
   const response = await (canInterrupt
@@ -53,7 +54,7 @@ function readConfigs(result: unknown): readonly unknown[] {
 }
 
 async function createConfig(probe: Probe, taskId: string): Promise<{ url: string; config: JsonObject }> {
-  const { url } = await probe.context.receiver.openEndpoint();
+  const { url } = await openWebhook(probe);
   return { url, config: readConfig(await registerWebhook(probe, taskId, { url })) };
 }
 
@@ -87,7 +88,7 @@ export const pushPre1_0Checks = defineChecks(shared, [
     sentence: 'The agent rejects push configurations of an unknown task with TaskNotFound.',
     remedy: 'Check that the task exists first, and return -32001.',
     async run(probe) {
-      const { url } = await probe.context.receiver.openEndpoint();
+      const { url } = await openWebhook(probe);
       const taskId = crypto.randomUUID();
       await probe.expectError('createPush', { taskId, webhook: { url } }, 'TaskNotFound');
       await probe.expectError('getPush', { taskId }, 'TaskNotFound');
@@ -150,10 +151,9 @@ export const pushPre1_0Checks = defineChecks(shared, [
   },
   {
     id: 'push-before.token',
-    ...should('9.5', '0.3/push-token'),
+    ...should('9.5', '0.3/push-token', '0.1/push-token'),
     sentence: 'The agent sends the token of a push configuration with each notification.',
     remedy: 'Send the token of the configuration as X-A2A-Notification-Token.',
-    versions: ['0.3'],
     async run(probe) {
       const token = crypto.randomUUID();
       const { webhook } = await endTask(probe, token);

@@ -1,12 +1,11 @@
 import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '../../../primitives/json.ts';
-import { RuleViolationError, InconclusiveError } from '../../check-errors.ts';
+import { RuleViolationError } from '../../check-errors.ts';
 import { describeResponse } from '../../drivers/describe-response.ts';
 import type { Probe } from '../../probe.ts';
 import type { WebhookDraft } from '../../drivers/protocol-driver.ts';
 import { type NormalizedEvent, asText } from '../../drivers/normalized-views.ts';
 import type { HttpExchange } from '../../wire/http-exchange.ts';
-import type { WebhookEndpoint, WebhookDelivery } from '../../wire/webhook-receiver.ts';
-import { isLoopbackUrl } from './loopback.ts';
+import type { HookResponse, WebhookEndpoint, WebhookDelivery } from '../../wire/webhook-receiver.ts';
 
 /** Returns the time to wait for a notification, in milliseconds. */
 export function notificationTimeout(probe: Probe): number {
@@ -24,6 +23,13 @@ export function expectNotified(probe: Probe, { received, url }: WebhookEndpoint)
   probe.expect(received.length > 0, 'No notification arrived', { expected, actual: 'none' });
 }
 
+/** Opens a webhook. @throws InconclusiveError if the agent does not accept webhooks of the suite. */
+export async function openWebhook(probe: Probe, respond?: HookResponse): Promise<WebhookEndpoint> {
+  const { receiver, webhookAccess } = probe.context;
+  await webhookAccess.require(probe);
+  return receiver.openEndpoint(respond);
+}
+
 /** Creates a push configuration for a task, which must succeed. */
 export async function registerWebhook(
   probe: Probe,
@@ -31,26 +37,12 @@ export async function registerWebhook(
   webhook: WebhookDraft,
 ): Promise<JsonObject> {
   const response = await probe.call('createPush', { taskId, webhook });
-  if (
-    response.error &&
-    isLoopbackUrl(webhook.url) &&
-    mentionsAddress(response.error.message + JSON.stringify(response.error.details ?? ''))
-  )
-    throw new InconclusiveError(
-      `The agent rejects webhooks on the local host (${describeResponse(response)}). Pass a URL that it can reach with --webhook-url.`,
-    );
   if (!isJsonObject(response.result))
     throw new RuleViolationError(
       `The push configuration could not be created: ${describeResponse(response)}`,
       { exchanges: [response.exchange] },
     );
   return response.result;
-}
-
-function mentionsAddress(text: string): boolean {
-  return /loopback|private|local|egress|ssrf|https|not (allowed|permitted|public)|forbidden|blocked/i.test(
-    text,
-  );
 }
 
 /** Returns the id of a push configuration. @throws RuleViolationError if it has none. */

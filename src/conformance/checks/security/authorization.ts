@@ -6,7 +6,7 @@ import type { IdentifiedTask, Probe } from '../../probe.ts';
 import type { DecodedResponse } from '../../drivers/protocol-driver.ts';
 import { isJsonObject } from '../../../primitives/json.ts';
 import { objectOf, objectsOf } from '../../drivers/normalized-views.ts';
-import { pushConfigId, registerWebhook } from '../push/webhook-steps.ts';
+import { openWebhook, pushConfigId, registerWebhook } from '../push/webhook-steps.ts';
 import { callAny, type DriverCall, pushCalls, streamCalls } from './credentials.ts';
 
 const foreignText = 'text of another user';
@@ -153,7 +153,7 @@ export const authorizationChecks = defineChecks(shared, [
     preconditions: ['credentials', 'other-user', 'push'],
     run: withOtherUser(async (probe, other) => {
       const { id: taskId } = await probe.sendPrompt('input-required');
-      const hook = await probe.context.receiver.openEndpoint();
+      const hook = await openWebhook(probe);
       const id = pushConfigId(await registerWebhook(probe, taskId, { url: hook.url }));
       expectDenied(probe, await other.call('getPush', { taskId, id }), 'read a push configuration');
       const listed = await other.call('listPush', { taskId });
@@ -173,7 +173,7 @@ export const authorizationChecks = defineChecks(shared, [
     run: withOtherUser(async (probe, other) => {
       const waiting = await probe.sendPrompt('input-required').catch(() => undefined);
       const tasks = [waiting, await probe.completeTask()].flatMap((task) => task?.id ?? []);
-      const webhook = { url: (await probe.context.receiver.openEndpoint()).url };
+      const webhook = { url: (await openWebhook(probe)).url };
       const created =
         probe.capabilities.pushNotifications === true
           ? await probe.call('createPush', { taskId: tasks[0] ?? '', webhook })

@@ -61,7 +61,7 @@ function signCardWith(mutation: SigningMutation): WireMutation {
     }),
     request({ path, headers }) {
       origin = `http://${headers.host}`;
-      return path.endsWith('/keys.json') ? keySetResponse : undefined;
+      return /\/(keys|jwks)\.json$/.test(path) ? keySetResponse : undefined;
     },
   };
 }
@@ -120,6 +120,10 @@ export const cardSignatureMutants: readonly MutantAgent[] = [
     header: { jku: 'http://keys.example.invalid/keys.json' },
   }),
   signatureMutant('signature.key:other', 'The key is not in the key set.', { header: { kid: 'key-2' } }),
+  signatureMutant('signature.key:unknown', 'The key is in no key set, and the header names none.', {
+    header: { kid: 'key-2', jku: undefined },
+    key: otherKeys.privateKey,
+  }),
   signatureMutant('signature.format:payload', 'A signature has no protected header.', {
     signature: ({ signature }) => ({ header: { alg: 'ES256' }, signature }),
   }),

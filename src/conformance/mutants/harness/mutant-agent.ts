@@ -49,6 +49,12 @@ export interface WireMutation {
   notification?(notification: WireNotification): 'lost' | 'blind' | undefined | void;
   /** Changes status and headers of a stream. */
   head?(head: { status: number; headers: Record<string, string> }, request: WireRequest): void;
+  /** Encoding of streams. @defaultValue `utf8` */
+  readonly streamEncoding?: 'latin1';
+  /** Returns true for a request that ends the process: all connections are closed, and further ones refused. */
+  crashesOn?(request: WireRequest, raw: Buffer): boolean;
+  /** Milliseconds until a process that ended is started again. @defaultValue never */
+  readonly restartsAfter?: number;
   /** Changes calls of gRPC in ways that JSON cannot express. */
   readonly grpc?: GrpcMutation;
 }

@@ -28,16 +28,21 @@ import type { GrpcMutation, WireMutation, WireRequest, WireResponse } from './mu
 export class MutatingGrpcProxy {
   readonly #mutation: WireMutation;
   readonly #rewriteRequest: (json: string) => string;
+  readonly #crash: () => void;
   readonly #server = createServer({ maxSessionMemory, settings: { initialWindowSize: windowSize } });
   readonly #sessions = new Set<ServerHttp2Session>();
   #upstream: ClientHttp2Session | undefined;
   /** URL of the agent. */
   target = '';
 
-  /** @param rewriteRequest - changes every request, as JSON. */
-  constructor(mutation: WireMutation, rewriteRequest: (json: string) => string) {
+  /**
+   * @param rewriteRequest - changes every request, as JSON.
+   * @param crash - ends the process.
+   */
+  constructor(mutation: WireMutation, rewriteRequest: (json: string) => string, crash: () => void) {
     this.#mutation = mutation;
     this.#rewriteRequest = rewriteRequest;
+    this.#crash = crash;
     this.#server.on('session', (session) => {
       this.#sessions.add(session);
       session.on('error', () => {});
@@ -51,8 +56,13 @@ export class MutatingGrpcProxy {
     this.#server.emit('connection', socket);
   }
 
-  close(): void {
+  closeSessions(): void {
     for (const session of this.#sessions) session.destroy();
+    this.#sessions.clear();
+  }
+
+  close(): void {
+    this.closeSessions();
     this.#upstream?.destroy();
   }
 
@@ -63,8 +73,10 @@ export class MutatingGrpcProxy {
     stream.on('data', (chunk: Buffer) => chunks.push(chunk));
     stream.on('end', () => {
       if (stream.destroyed) return;
-      const call = new ProxiedCall(stream, this.#mutation, headers, Buffer.concat(chunks));
-      call.forward(() => this.#connectUpstream(), this.#rewriteRequest);
+      const body = Buffer.concat(chunks);
+      const call = new ProxiedCall(stream, this.#mutation, headers, body);
+      if (this.#mutation.crashesOn?.(call.request, body)) this.#crash();
+      else call.forward(() => this.#connectUpstream(), this.#rewriteRequest);
     });
     stream.on('close', () => {
       if (stream.rstCode !== constants.NGHTTP2_NO_ERROR && this.#mutation.grpc?.closesOnReset)
@@ -86,7 +98,7 @@ class ProxiedCall {
   readonly #stream: ServerHttp2Stream;
   readonly #mutation: WireMutation;
   readonly #raw: GrpcMutation;
-  readonly #request: WireRequest;
+  readonly request: WireRequest;
   readonly #body: Buffer;
   readonly #service: ServiceSchema;
   readonly #method: ServiceMethod | undefined;
@@ -111,7 +123,7 @@ class ProxiedCall {
       ':authority': _authority,
       ...rest
     } = headers;
-    this.#request = {
+    this.request = {
       method: String(method),
       path,
       headers: rest,
@@ -122,21 +134,20 @@ class ProxiedCall {
   }
 
   forward(connectUpstream: () => ClientHttp2Session, rewrite: (json: string) => string): void {
-    const before = this.#request.body;
+    const before = this.request.body;
     const rewritten = rewrite(before);
-    if (rewritten !== before) this.#request.json = safeParse(rewritten);
-    const replacement =
-      this.#mutation.request?.(this.#request) ?? this.#raw.reply?.(this.#request, this.#body);
+    if (rewritten !== before) this.request.json = safeParse(rewritten);
+    const replacement = this.#mutation.request?.(this.request) ?? this.#raw.reply?.(this.request, this.#body);
     if (replacement) {
       this.#sendUnary(grpcHeaders, replacement);
       return;
     }
-    const isChanged = (JSON.stringify(this.#request.json) ?? '') !== before && this.#method !== undefined;
-    const body = isChanged ? this.#encode(this.#method?.request ?? '', this.#request.json) : this.#body;
+    const isChanged = (JSON.stringify(this.request.json) ?? '') !== before && this.#method !== undefined;
+    const body = isChanged ? this.#encode(this.#method?.request ?? '', this.request.json) : this.#body;
     const upstream = connectUpstream().request({
-      ...this.#request.headers,
-      ':method': this.#request.method,
-      ':path': this.#request.path,
+      ...this.request.headers,
+      ':method': this.request.method,
+      ':path': this.request.path,
     });
     upstream.on('error', () => {});
     this.#stream.on('close', () => {
@@ -176,15 +187,15 @@ class ProxiedCall {
 
   #open(headers: Record<string, string>): void {
     const head = { status: 200, headers };
-    this.#mutation.head?.(head, this.#request);
-    this.#raw.headers?.(head.headers, this.#request);
+    this.#mutation.head?.(head, this.request);
+    this.#raw.headers?.(head.headers, this.request);
     this.#stream.respond({ ':status': head.status, ...head.headers }, { waitForTrailers: true });
   }
 
   #sendEvent(bytes: Uint8Array): void {
     const data = this.#decode('StreamResponse', bytes);
     const before = JSON.stringify(data);
-    const replaced = this.#mutation.frame?.(data, this.#index++, this.#request);
+    const replaced = this.#mutation.frame?.(data, this.#index++, this.request);
     const objects = replaced?.filter((each): each is object => typeof each === 'object') ?? [data];
     for (const each of objects) {
       const isSame = JSON.stringify(each) === before;
@@ -193,7 +204,7 @@ class ProxiedCall {
   }
 
   #endStream(trailers: Record<string, string>): void {
-    const appended = this.#mutation.end?.(this.#request);
+    const appended = this.#mutation.end?.(this.request);
     if (appended === 'hang') return;
     for (const each of appended ?? [])
       if (typeof each === 'object') this.#write(this.#encode('StreamResponse', each));
@@ -211,7 +222,7 @@ class ProxiedCall {
     const json = isError ? statusToJson(status) : bytes && this.#decode(type, bytes);
     const response: WireResponse = { status: 200, headers: { ...headers }, text: '', json };
     const before = JSON.stringify(json);
-    this.#mutation.response?.(response, this.#request);
+    this.#mutation.response?.(response, this.request);
     if (JSON.stringify(response.json) !== before) this.#sendUnary(headers, response);
     else this.#sendMessage(response.headers, bytes && !isError ? prefixMessage(bytes) : undefined, trailers);
   }
@@ -236,7 +247,7 @@ class ProxiedCall {
     message: Uint8Array | undefined,
     trailers: Record<string, string>,
   ): void {
-    this.#raw.headers?.(headers, this.#request);
+    this.#raw.headers?.(headers, this.request);
     const { 'grpc-status': _s, 'grpc-message': _m, 'grpc-status-details-bin': _d, ...rest } = headers;
     const isAltered = headers['grpc-status'] !== undefined && message !== undefined;
     this.#stream.respond({ ':status': 200, ...(isAltered ? headers : rest) }, { waitForTrailers: true });
@@ -245,11 +256,11 @@ class ProxiedCall {
   }
 
   #write(message: Uint8Array): void {
-    for (const each of this.#raw.message?.(message, this.#request) ?? [message]) this.#stream.write(each);
+    for (const each of this.#raw.message?.(message, this.request) ?? [message]) this.#stream.write(each);
   }
 
   #end(trailers: Record<string, string>): void {
-    const mutated = this.#raw.trailers ? this.#raw.trailers({ ...trailers }, this.#request) : trailers;
+    const mutated = this.#raw.trailers ? this.#raw.trailers({ ...trailers }, this.request) : trailers;
     if (mutated === 'reset') {
       this.#stream.destroy(new Error('reset by the mutant'));
       return;

@@ -33,11 +33,12 @@ export async function startMutatingProxy(mutation: WireMutation): Promise<Mutati
       const raw = Buffer.concat(chunks);
       if (webhooks?.forward(incoming, raw.toString('utf8'), response)) return;
       const body = webhooks ? Buffer.from(webhooks.toProxyUrls(raw.toString('utf8'))) : raw;
-      forwardRequest(target, applied, incoming, body, response);
+      forwardRequest(target, applied, incoming, body, response, crash);
     });
   });
   const sockets = new Set<Socket>();
   let grpc: MutatingGrpcProxy | undefined;
+  let restart: NodeJS.Timeout | undefined;
   const listener = createTcpServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => {});
@@ -68,7 +69,15 @@ export async function startMutatingProxy(mutation: WireMutation): Promise<Mutati
       },
     };
   }
-  grpc = new MutatingGrpcProxy(applied, (json) => webhooks?.toProxyUrls(json) ?? json);
+  /** Refuses connections, as if the process had ended. */
+  const crash = (): void => {
+    listener.close();
+    grpc?.closeSessions();
+    for (const socket of sockets) socket.destroy();
+    if (mutation.restartsAfter !== undefined)
+      restart = setTimeout(() => listener.listen(port, '127.0.0.1'), mutation.restartsAfter);
+  };
+  grpc = new MutatingGrpcProxy(applied, (json) => webhooks?.toProxyUrls(json) ?? json, crash);
   return {
     url,
     connectTo(url) {
@@ -76,6 +85,7 @@ export async function startMutatingProxy(mutation: WireMutation): Promise<Mutati
       grpc.target = url;
     },
     close() {
+      clearTimeout(restart);
       listener.close();
       grpc.close();
       for (const socket of sockets) socket.destroy();
@@ -89,6 +99,7 @@ function forwardRequest(
   incoming: IncomingMessage,
   raw: Buffer,
   response: ServerResponse,
+  crash: () => void,
 ): void {
   const body = raw.toString('utf8');
   const path = incoming.url ?? '/';
@@ -101,6 +112,10 @@ function forwardRequest(
     json,
     operation: describeOperation(incoming.method ?? 'GET', path, json),
   };
+  if (mutation.crashesOn?.(request, raw)) {
+    crash();
+    return;
+  }
   const replacement = mutation.request?.(request);
   if (replacement) {
     sendResponse(response, replacement);
@@ -184,25 +199,26 @@ function forwardStream(
   mutation.head?.(head, request);
   response.writeHead(head.status, head.headers);
   const reader = new RawFrameReader(() => 0);
+  const write = (text: string): boolean => response.write(text, mutation.streamEncoding ?? 'utf8');
   let index = 0;
   incoming.setEncoding('utf8');
   incoming.on('data', (text: string) => {
     for (const frame of reader.push(text)) {
       if (frame.data === undefined) {
-        response.write(': \n\n');
+        write(': \n\n');
         continue;
       }
       const data = parseJsonOrUndefined(frame.data);
       const id = frame.id === undefined ? '' : `id: ${frame.id}\n`;
       const replacements = mutation.frame?.(data, index++, request);
-      if (replacements) for (const each of replacements) response.write(formatFrame(each, id));
-      else response.write(`${id}data: ${frame.data}\n\n`);
+      if (replacements) for (const each of replacements) write(formatFrame(each, id));
+      else write(`${id}data: ${frame.data}\n\n`);
     }
   });
   incoming.on('end', () => {
     const appended = mutation.end?.(request);
     if (appended === 'hang') return;
-    for (const each of appended ?? []) response.write(formatFrame(each, ''));
+    for (const each of appended ?? []) write(formatFrame(each, ''));
     response.end();
   });
   incoming.on('error', () => response.destroy());

@@ -83,7 +83,7 @@ export const listMutants: readonly MutantAgent[] = [
       agent.listTasks(request, call).catch(() => agent.listTasks({ ...request, pageToken: undefined }, call)),
   })),
   in1_0('list.by-status:ignores-status', 'The filter by state is ignored.', ignoreParameter('status')),
-  in1_0('list.since:exclusive', 'statusTimestampAfter excludes its own time.', (agent) => ({
+  in1_0('list.since-inclusive:exclusive', 'statusTimestampAfter excludes its own time.', (agent) => ({
     listTasks: (request, call) =>
       agent.listTasks(
         request.statusTimestampAfter === undefined

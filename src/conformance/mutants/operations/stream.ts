@@ -2,6 +2,7 @@ import { type JsonObject, isJsonObject } from '../../../primitives/json.ts';
 import type { Agent } from '../../../protocol/agent.ts';
 import type { AgentInterceptor } from '../../../protocol/composition/with-interceptor.ts';
 import type { StreamEvent, TaskStatusUpdateEvent } from '../../../protocol/event.ts';
+import type { Part } from '../../../protocol/part.ts';
 import { type MutantAgent, mutant } from '../harness/mutant-agent.ts';
 import { framePayload, isCardRequest, mutateStream, withFramePayload } from '../harness/mutations.ts';
 import {
@@ -51,6 +52,10 @@ async function* delayUntilEnd(
   for await (const event of events) buffered.push(event);
   yield* buffered;
 }
+
+/** Replaces the characters of a text part that are not ASCII. */
+const toAscii = (part: Part): Part =>
+  'text' in part ? { ...part, text: part.text.replaceAll(/[^\n -~]/g, '?') } : part;
 
 /** Mutants of SendStreamingMessage. */
 export const streamMutants: readonly MutantAgent[] = [
@@ -135,6 +140,15 @@ export const streamMutants: readonly MutantAgent[] = [
     mapTerminalStatus((event) => [
       { ...event, status: { ...event.status, timestamp: '2001-01-01T00:00:00.000Z' } },
     ]),
+  ),
+  inAllVersions(
+    'stream.unicode:replaced',
+    'Characters outside of ASCII are replaced in streams.',
+    mapStreams((event) =>
+      event.kind === 'artifact'
+        ? [{ ...event, artifact: { ...event.artifact, parts: event.artifact.parts.map(toAscii) } }]
+        : [event],
+    ),
   ),
   in1_0(
     'stream.append:append-first',

@@ -1,13 +1,41 @@
 import { A2AError } from '../../../protocol/errors.ts';
-import { isTerminal } from '../../../protocol/task.ts';
+import { isTerminal, type TaskStatus } from '../../../protocol/task.ts';
 import type { MutantAgent } from '../harness/mutant-agent.ts';
 import { in1_0, operationMutants, inAllVersions } from '../harness/operation-mutants.ts';
 import { cancelOnAbort, endsTask, mapEvents, rejectedStream } from '../harness/stream-overrides.ts';
+
+/** Creates a mutant whose subscriptions start with another status of the task. */
+function staleSnapshot(
+  id: string,
+  description: string,
+  change: (status: TaskStatus) => TaskStatus,
+): MutantAgent {
+  return in1_0(id, description, (agent) => ({
+    subscribe: (request, call) =>
+      mapEvents(agent.subscribe(request, call), (event, index) =>
+        index === 0 && event.kind === 'task'
+          ? [{ ...event, task: { ...event.task, status: change(event.task.status) } }]
+          : [event],
+      ),
+  }));
+}
 
 /** Mutants of SubscribeToTask. */
 export const subscribeMutants: readonly MutantAgent[] = [
   in1_0('subscribe.running:refused', 'Subscribing to a running task is rejected.', () => ({
     subscribe: () => rejectedStream(),
+  })),
+  staleSnapshot(
+    'subscribe.current:submitted',
+    'A subscription starts with the state submitted.',
+    (status) => ({
+      ...status,
+      state: 'submitted',
+    }),
+  ),
+  staleSnapshot('subscribe.current:older', 'A subscription starts with an earlier status.', (status) => ({
+    ...status,
+    timestamp: new Date(Date.parse(status.timestamp ?? '') - 5_000).toISOString(),
   })),
   operationMutants(['0.3', '0.1'])(
     'subscribe.again-0.3:refused-again',

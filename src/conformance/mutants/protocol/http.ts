@@ -50,4 +50,9 @@ export const httpMutants: readonly MutantAgent[] = [
       },
     }),
   }),
+  mutant('http.utf8:latin-stream', 'Streams are encoded in Latin-1.', {
+    violates: ['http.utf8', 'stream.unicode'],
+    versions: allVersions,
+    wire: () => ({ streamEncoding: 'latin1' }),
+  }),
 ];

@@ -283,6 +283,17 @@ export const pre1_0Mutants: readonly MutantAgent[] = [
       request: ({ path }) => (path === '/subscribe' ? wireJsonResponse(404, {}) : undefined),
     }),
   }),
+  mutant('stream.at-url:subscribe-only', 'Streams exist at the path /subscribe only.', {
+    versions: ['0.1'],
+    wire: () => ({
+      request(request) {
+        if (request.path === '/subscribe') request.path = '/';
+        else if (/Subscribe$|resubscribe$/i.test(request.operation))
+          return wireJsonResponse(200, { jsonrpc: '2.0', id: 1, error: { code: -32601, message: 'No' } });
+        return undefined;
+      },
+    }),
+  }),
   mutant('auth.required:open', 'No credentials are required.', {
     versions: ['0.1', '0.3'],
     requiresAuthentication: true,

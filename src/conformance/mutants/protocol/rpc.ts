@@ -196,6 +196,13 @@ export const rpcMutants: readonly MutantAgent[] = [
       },
     }),
   }),
+  mutant('rpc.get-verb:breaks', 'A GET request causes an internal error.', {
+    transports: ['JSONRPC'],
+    wire: () => ({
+      request: ({ method, path }) =>
+        method === 'GET' && !path.includes('well-known') ? wireJsonResponse(500, {}) : undefined,
+    }),
+  }),
   mutant('rpc.get-verb:page', 'A GET request is answered with an HTML page.', {
     transports: ['JSONRPC'],
     wire: () => ({

@@ -126,7 +126,6 @@ export const pushPre1_0Mutants: readonly MutantAgent[] = [
         delete headers['x-a2a-notification-token'];
       },
     }),
-    versions: ['0.3'],
   }),
   pushMutant('push-before.unsupported:taken', 'An agent without webhooks reports an unknown task.', {
     definition: { pushNotifications: false },

@@ -247,6 +247,9 @@ export const pushMutants: readonly MutantAgent[] = [
     headers['x-token'] = headers.authorization;
     delete headers.authorization;
   }),
+  notificationMutant('push.token:none', 'The token is not sent.', ({ headers }) => {
+    delete headers['x-a2a-notification-token'];
+  }),
   wireMutant('push.two:one', 'Only the first webhook of a task is notified.', () => {
     const first = new Map<string, string>();
     return {
