@@ -1,7 +1,7 @@
 import type { Part } from '../protocol/part.ts';
 import type { Artifact } from '../protocol/task.ts';
 import {
-  readMetadata,
+  isSet,
   readObject,
   readOptionalText,
   fieldPath,
@@ -25,11 +25,15 @@ export function readArtifactWith(
   };
   const name = readName(wire.name, fieldPath(at, 'name'), mode);
   if (name !== undefined) artifact.name = name;
-  const description = readOptionalText(wire.description, fieldPath(at, 'description'));
-  if (description !== undefined) artifact.description = description;
-  const extensions = readNames(wire.extensions, fieldPath(at, 'extensions'), mode);
-  if (extensions !== undefined) artifact.extensions = extensions;
-  const metadata = readMetadata(wire.metadata, fieldPath(at, 'metadata'));
-  if (metadata !== undefined) artifact.metadata = metadata;
+  // Paths of missing members are not created: an artifact of a stream has few members.
+  if (isSet(wire.description)) {
+    const description = readOptionalText(wire.description, fieldPath(at, 'description'));
+    if (description !== undefined) artifact.description = description;
+  }
+  if (isSet(wire.extensions)) {
+    const extensions = readNames(wire.extensions, fieldPath(at, 'extensions'), mode);
+    if (extensions !== undefined) artifact.extensions = extensions;
+  }
+  if (isSet(wire.metadata)) artifact.metadata = readObject(wire.metadata, fieldPath(at, 'metadata'));
   return artifact;
 }

@@ -5,6 +5,7 @@ import type { Artifact, Task, TaskStatus } from '../protocol/task.ts';
 import { withCompat } from './compat-metadata.ts';
 import {
   fieldPath,
+  isSet,
   readArray,
   readBoolean,
   readId,
@@ -67,10 +68,10 @@ export function readArtifactEventWith(
   };
   const append = readBoolean(wire.append, fieldPath(at, 'append'));
   if (append !== undefined) event.append = append;
-  const lastChunk = readBoolean(wire.lastChunk ?? wire.last_chunk, fieldPath(at, 'lastChunk'));
+  const last = wire.lastChunk ?? wire.last_chunk;
+  const lastChunk = isSet(last) ? readBoolean(last, fieldPath(at, 'lastChunk')) : undefined;
   if (lastChunk !== undefined) event.lastChunk = lastChunk;
-  const metadata = readMetadata(wire.metadata, fieldPath(at, 'metadata'));
-  if (metadata !== undefined) event.metadata = metadata;
+  if (isSet(wire.metadata)) event.metadata = readObject(wire.metadata, fieldPath(at, 'metadata'));
   return event;
 }
 

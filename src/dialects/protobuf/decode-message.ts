@@ -1,6 +1,6 @@
 import { toBase64 } from './base64.ts';
 import { ByteReader } from './byte-reader.ts';
-import type { FieldType, MessageType } from './message-type.ts';
+import { type FieldType, type MessageType, wireTypeOfType } from './message-type.ts';
 import { setOwn } from './set-own.ts';
 import {
   maxNesting,
@@ -35,10 +35,9 @@ function readMessage(type: MessageType, reader: ByteReader, into: Json, depth: n
   reader.countMember();
   while (!reader.isAtEnd) {
     const tag = reader.varint();
-    const wireType = tag % 8;
-    const field = type.byNumber.get((tag - wireType) / 8);
-    if (field === undefined || wireType !== wireTypeOf(field)) {
-      reader.skip(wireType);
+    const field = type.byTag.get(tag);
+    if (field === undefined) {
+      reader.skip(tag % 8);
       continue;
     }
     const { name, cardinality } = field;
@@ -48,7 +47,8 @@ function readMessage(type: MessageType, reader: ByteReader, into: Json, depth: n
     } else if (cardinality === 'map') {
       readEntry(field, reader, (into[name] ??= {}) as Json, depth);
     } else {
-      for (const other of field.alternatives) delete into[other];
+      // A deletion is expensive, even of a member that does not exist.
+      for (const other of field.alternatives) if (into[other] !== undefined) delete into[other];
       into[name] = readField(field, reader, into[name], depth);
     }
   }
@@ -97,14 +97,4 @@ function readField(field: FieldType, reader: ByteReader, former: unknown, depth:
 
 function readEnum(names: ReadonlyMap<number, string>, value: number): string | number {
   return names.get(value) ?? value;
-}
-
-/** Messages, maps, texts and bytes have wire type 2; numbers have wire type 0. */
-function wireTypeOf(field: FieldType): number {
-  return field.cardinality === 'map' ? 2 : wireTypeOfType(field.type);
-}
-
-function wireTypeOfType(type: FieldType['type']): number {
-  if (type === 'bool' || type === 'int32') return 0;
-  return typeof type === 'object' && type.kind === 'enum' ? 0 : 2;
 }

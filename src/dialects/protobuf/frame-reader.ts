@@ -2,12 +2,14 @@ import { MalformedMessageError } from './byte-reader.ts';
 import { FrameTooLargeError } from '../../primitives/formats/sse.ts';
 import { prefixSize } from './length-prefix.ts';
 
+const empty = new Uint8Array();
+
 /** Splits bytes into the messages of their frames. */
 export class FrameReader {
   readonly #limit: number;
   readonly #allowsCompression: boolean;
   /** Bytes of a prefix that is not complete. */
-  #rest: Uint8Array = new Uint8Array();
+  #rest: Uint8Array = empty;
   /** Parts of the message that is being received: they are copied once, and need no memory before they arrive. */
   #parts: Uint8Array[] = [];
   /** Bytes of the message that have not arrived. */
@@ -36,20 +38,26 @@ export class FrameReader {
    */
   push(chunk: Uint8Array): Uint8Array[] {
     const messages: Uint8Array[] = [];
-    let bytes = this.#missing > 0 ? this.#fill(chunk, messages) : join([this.#rest, chunk]);
-    while (bytes.length >= prefixSize) {
-      const end = prefixSize + this.#readPrefix(bytes);
-      if (bytes.length < end) {
-        this.#missing = end - bytes.length;
-        this.#parts = [bytes.subarray(prefixSize)];
-        bytes = new Uint8Array();
+    const bytes = this.#missing > 0 ? this.#fill(chunk, messages) : this.#withRest(chunk);
+    const { length } = bytes;
+    let at = 0;
+    while (length - at >= prefixSize) {
+      const end = at + prefixSize + this.#readPrefix(bytes, at);
+      if (length < end) {
+        this.#missing = end - length;
+        this.#parts = [bytes.subarray(at + prefixSize)];
+        at = length;
         break;
       }
-      messages.push(bytes.subarray(prefixSize, end));
-      bytes = bytes.subarray(end);
+      messages.push(bytes.subarray(at + prefixSize, end));
+      at = end;
     }
-    this.#rest = bytes;
+    this.#rest = at < length ? bytes.subarray(at) : empty;
     return messages;
+  }
+
+  #withRest(chunk: Uint8Array): Uint8Array {
+    return this.#rest.length > 0 ? join([this.#rest, chunk]) : chunk;
   }
 
   /** Adds bytes to the message. @returns the bytes after it */
@@ -65,13 +73,14 @@ export class FrameReader {
   }
 
   /** Returns the length of the message. */
-  #readPrefix(bytes: Uint8Array): number {
-    const [flags = 0] = bytes;
+  #readPrefix(bytes: Uint8Array, at: number): number {
+    const flags = bytes[at] ?? 0;
     if (flags > 1) throw new MalformedMessageError('the frame of the message has unknown flags');
     this.isCompressed = flags === 1;
     if (this.isCompressed && !this.#allowsCompression)
       throw new MalformedMessageError('compressed messages are not supported');
-    const length = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(1);
+    const byte = (index: number): number => bytes[at + index] ?? 0;
+    const length = ((byte(1) << 24) | (byte(2) << 16) | (byte(3) << 8) | byte(4)) >>> 0;
     if (length > this.#limit) throw new FrameTooLargeError(`${length} bytes, more than ${this.#limit}`);
     return length;
   }

@@ -31,12 +31,13 @@ export interface FieldType {
   readonly alternatives: readonly string[];
 }
 
-/** A message: its fields by name in ProtoJSON and by number. */
+/** A message: its fields by name in ProtoJSON and by tag. */
 export interface MessageType {
   readonly kind: 'message';
   readonly name: string;
   readonly fields: FieldType[];
-  readonly byNumber: Map<number, FieldType>;
+  /** The fields by the tags that precede them: number and wire type. */
+  readonly byTag: Map<number, FieldType>;
 }
 
 /**
@@ -61,7 +62,7 @@ export function buildMessageTypes<T extends MessageTable>(
   for (const [name, values] of Object.entries(enums)) types.set(name, buildEnum(name, values));
   const messages = {} as { [K in keyof T]: MessageType };
   for (const name of Object.keys(table) as (keyof T & string)[])
-    messages[name] = { kind: 'message', name, fields: [], byNumber: new Map() };
+    messages[name] = { kind: 'message', name, fields: [], byTag: new Map() };
   for (const [name, message] of Object.entries(messages)) types.set(name, message);
   for (const [name, fields] of Object.entries(table)) {
     const message = messages[name];
@@ -84,10 +85,21 @@ export function buildMessageTypes<T extends MessageTable>(
             : oneofs.filter(([other, its]) => its === oneof && other !== field).map(([other]) => other),
       };
       message?.fields.push(built);
-      message?.byNumber.set(number, built);
+      message?.byTag.set(number * 8 + wireTypeOf(built), built);
     }
   }
   return messages;
+}
+
+/** Messages, maps, texts and bytes have wire type 2; numbers have wire type 0. */
+function wireTypeOf({ cardinality, type }: FieldType): number {
+  return cardinality === 'map' ? 2 : wireTypeOfType(type);
+}
+
+/** Returns the wire type of a value. */
+export function wireTypeOfType(type: FieldType['type']): number {
+  if (type === 'bool' || type === 'int32') return 0;
+  return typeof type === 'object' && type.kind === 'enum' ? 0 : 2;
 }
 
 function parseField(text: string): {

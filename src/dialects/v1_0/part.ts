@@ -1,13 +1,6 @@
 import { invalidField } from '../../protocol/errors.ts';
 import type { Part } from '../../protocol/part.ts';
-import {
-  readBase64,
-  readMetadata,
-  readObject,
-  readString,
-  type WireObject,
-  readName,
-} from '../field-readers.ts';
+import { isSet, readBase64, readObject, readString, type WireObject, readName } from '../field-readers.ts';
 import type { DecodeMode } from '../translation-loss.ts';
 import { readPartsWith } from '../parts.ts';
 
@@ -18,12 +11,12 @@ import { readPartsWith } from '../parts.ts';
 function readPart(value: unknown, at: string, mode: DecodeMode): Part {
   const wire = readObject(value, at);
   const part = readContent(wire, at, mode);
-  const filename = readName(wire.filename, `${at}.filename`, mode);
+  const type = wire.mediaType ?? wire.media_type;
+  const filename = isSet(wire.filename) ? readName(wire.filename, `${at}.filename`, mode) : undefined;
   if (filename !== undefined) part.filename = filename;
-  const mediaType = readName(wire.mediaType ?? wire.media_type, `${at}.mediaType`, mode);
+  const mediaType = isSet(type) ? readName(type, `${at}.mediaType`, mode) : undefined;
   if (mediaType !== undefined) part.mediaType = mediaType;
-  const metadata = readMetadata(wire.metadata, `${at}.metadata`);
-  if (metadata !== undefined) part.metadata = metadata;
+  if (isSet(wire.metadata)) part.metadata = readObject(wire.metadata, `${at}.metadata`);
   return part;
 }
 
