@@ -3,6 +3,7 @@ import { readGrpcStatus } from '../../dialects/protobuf/grpc-status.ts';
 import type { Operation } from '../../protocol/agent.ts';
 import { A2AError, type ErrorReason, errorTable } from '../../protocol/errors.ts';
 import type { HttpResponse } from '../http/http-client.ts';
+import { decompressMessage } from './decompress-message.ts';
 
 /**
  * A response of gRPC: messages, then a status in the trailers. Its HTTP status is the one that the error would have in
@@ -12,6 +13,7 @@ export class GrpcResponse implements HttpResponse {
   readonly #response: HttpResponse;
   readonly #operation: Operation;
   readonly #frames: FrameReader;
+  readonly #limit: number;
   readonly #chunks: AsyncIterator<Uint8Array>;
   /** Messages that were received before the caller asks for them. */
   #first: readonly Uint8Array[] = [];
@@ -22,7 +24,8 @@ export class GrpcResponse implements HttpResponse {
   private constructor(response: HttpResponse, operation: Operation, limit: number) {
     this.#operation = operation;
     this.#response = response;
-    this.#frames = new FrameReader(limit);
+    this.#limit = limit;
+    this.#frames = new FrameReader(limit, true);
     this.#chunks = response.chunks()[Symbol.asyncIterator]();
   }
 
@@ -93,13 +96,25 @@ export class GrpcResponse implements HttpResponse {
           return undefined;
         }
         const messages = this.#frames.push(next.value);
-        if (messages.length > 0) return messages;
+        if (messages.length > 0) return await this.#decompress(messages);
       }
       return undefined;
     } catch (thrown) {
       this.discard();
       throw thrown;
     }
+  }
+
+  /** Decompresses those messages that are compressed. */
+  #decompress(messages: readonly Uint8Array[]): Promise<Uint8Array[]> | readonly Uint8Array[] {
+    const frames = this.#frames;
+    if (!messages.some((each) => frames.wasCompressed(each))) return messages;
+    const encoding = this.#response.header('grpc-encoding');
+    return Promise.all(
+      messages.map(async (each) =>
+        frames.wasCompressed(each) ? decompressMessage(each, encoding, this.#limit) : each,
+      ),
+    );
   }
 
   #readStatus(): A2AError | undefined {

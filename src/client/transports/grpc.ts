@@ -16,6 +16,7 @@ import type { ClientSettings } from '../connect-options.ts';
 import type { HttpResponse } from '../http/http-client.ts';
 import { type OutboundRequest, requestAndRead, requestStreaming, timeoutOf } from '../http/send-request.ts';
 import { IdleWatchdog } from '../streaming/idle-watchdog.ts';
+import { readableEncodings } from './decompress-message.ts';
 import { skipFrame } from './frame-stream.ts';
 import { GrpcResponse } from './grpc-response.ts';
 import { decodeReportingLosses, encodeReportingLosses } from './loss-reporting.ts';
@@ -57,7 +58,7 @@ class GrpcBinding implements TransportBinding {
     this.#headers = {
       'content-type': 'application/grpc',
       te: 'trailers',
-      'grpc-accept-encoding': 'identity',
+      'grpc-accept-encoding': readableEncodings,
       'user-agent': 'dragoman',
       ...(version === '1.0' && { 'a2a-version': '1.0' }),
       ...settings.headers,

@@ -14,6 +14,7 @@ export class FrameReader {
   #parts: Uint8Array[] = [];
   /** Bytes of the message that have not arrived. */
   #missing = 0;
+  #compressed: WeakSet<Uint8Array> | undefined = undefined;
   /** True if the last message is compressed. */
   isCompressed = false;
 
@@ -49,11 +50,21 @@ export class FrameReader {
         at = length;
         break;
       }
-      messages.push(bytes.subarray(at + prefixSize, end));
+      this.#add(bytes.subarray(at + prefixSize, end), messages);
       at = end;
     }
     this.#rest = at < length ? bytes.subarray(at) : empty;
     return messages;
+  }
+
+  /** True if a message that was returned is compressed. */
+  wasCompressed(message: Uint8Array): boolean {
+    return this.#compressed?.has(message) ?? false;
+  }
+
+  #add(message: Uint8Array, messages: Uint8Array[]): void {
+    if (this.isCompressed) (this.#compressed ??= new WeakSet()).add(message);
+    messages.push(message);
   }
 
   #withRest(chunk: Uint8Array): Uint8Array {
@@ -66,7 +77,7 @@ export class FrameReader {
     this.#parts.push(chunk.subarray(0, size));
     this.#missing -= size;
     if (this.#missing === 0) {
-      messages.push(join(this.#parts));
+      this.#add(join(this.#parts), messages);
       this.#parts = [];
     }
     return chunk.subarray(size);

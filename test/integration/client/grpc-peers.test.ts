@@ -9,6 +9,7 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { type ClientWarning, connect, type ConnectOptions } from '../../../src/client/index.ts';
 import { encodeFrame } from '../../../src/dialects/protobuf/encode-message.ts';
@@ -81,8 +82,9 @@ function respond(
   stream: ServerHttp2Stream,
   messages: readonly Uint8Array[],
   trailers: object = { 'grpc-status': '0' },
+  headers: object = {},
 ): void {
-  stream.respond(contentType, { waitForTrailers: true });
+  stream.respond({ ...contentType, ...headers }, { waitForTrailers: true });
   stream.once('wantTrailers', () => stream.sendTrailers({ ...trailers }));
   for (const message of messages) stream.write(message);
   stream.end();
@@ -94,6 +96,14 @@ const refuse = (stream: ServerHttp2Stream, error: A2AError, more: object = {}): 
 
 const tooLarge = Buffer.from([0, 0x7f, 0xff, 0xff, 0xff, 1, 2, 3]);
 const compressed = Buffer.from([1, 0, 0, 0, 1, 0]);
+
+/** Returns the frame of a message that is compressed with gzip. */
+function gzipFrame(message: Uint8Array): Buffer {
+  const bytes = gzipSync(message);
+  const prefix = Buffer.from([1, 0, 0, 0, 0]);
+  prefix.writeUInt32BE(bytes.length, 1);
+  return Buffer.concat([prefix, bytes]);
+}
 
 describe('messages of a gRPC server', () => {
   it.each<[string, Handler, string, RegExp]>([
@@ -107,7 +117,29 @@ describe('messages of a gRPC server', () => {
       /more than one/,
     ],
     ['an oversized message', (stream) => respond(stream, [tooLarge]), 'INVALID_AGENT_RESPONSE', /too large/],
-    ['compression', (stream) => respond(stream, [compressed]), 'INVALID_AGENT_RESPONSE', /compressed/],
+    ['an unknown compression', (stream) => respond(stream, [compressed]), 'INVALID_AGENT_RESPONSE', /gzip/],
+    [
+      'damaged compression',
+      (stream) => respond(stream, [compressed], undefined, { 'grpc-encoding': 'gzip' }),
+      'INVALID_AGENT_RESPONSE',
+      /damaged/,
+    ],
+    [
+      'a compressed message that is too large',
+      (stream) =>
+        respond(stream, [gzipFrame(Buffer.alloc(100_000_000))], undefined, { 'grpc-encoding': 'gzip' }),
+      'INVALID_AGENT_RESPONSE',
+      /too large/,
+    ],
+    [
+      'no trailers',
+      (stream) => {
+        stream.respond(contentType);
+        stream.end(task());
+      },
+      'UNAVAILABLE',
+      /without a status/,
+    ],
     [
       'half a message',
       (stream) => respond(stream, [task().subarray(0, -2)]),
@@ -149,6 +181,27 @@ describe('messages of a gRPC server', () => {
       reason,
       message: expect.stringMatching(message),
     });
+  });
+
+  it('may be compressed with gzip, one by one', async () => {
+    const gzip = { 'grpc-encoding': 'gzip' };
+    const peer = await startPeer((stream, _headers, count) => {
+      if (count === 1) respond(stream, [gzipFrame(sent().subarray(5))], undefined, gzip);
+      else {
+        const [working, completed] = [event('WORKING'), event('COMPLETED')] as const;
+        respond(
+          stream,
+          [gzipFrame(working.subarray(5)), working, gzipFrame(completed.subarray(5))],
+          undefined,
+          gzip,
+        );
+      }
+    });
+    const agent = connectTo(peer);
+    expect(await agent.send('x')).toMatchObject({ id: 't', status: { state: 'completed' } });
+    expect(peer.calls[0]?.['grpc-accept-encoding']).toBe('identity,gzip');
+    const events = await collectStream(agent.stream('x'));
+    expect(events.at(-1)).toMatchObject({ task: { status: { state: 'completed' } } });
   });
 
   it('limits the events of a stream, and skips those that cannot be read', async () => {
