@@ -4,8 +4,7 @@ import { computeCoverage, formatCoveragePage, type Requirement } from './support
 import { allChecks } from '../src/conformance/checks/index.ts';
 import { allInvariants } from '../src/conformance/invariants/index.ts';
 import { allClientChecks } from '../src/conformance/clients/checks/index.ts';
-import { createMessageIdInvariants } from '../src/conformance/clients/invariants/message-ids.ts';
-import { requestInvariants } from '../src/conformance/clients/invariants/requests.ts';
+import { createClientInvariants } from '../src/conformance/clients/invariants/index.ts';
 
 const read = (file: string): unknown =>
   JSON.parse(readFileSync(new URL(`../requirements/${file}`, import.meta.url), 'utf8'));
@@ -15,7 +14,7 @@ const waivers = read('waivers.json') as Record<string, string>;
 const rules = [...allChecks, ...allInvariants];
 const coverage = computeCoverage(requirements, rules, waivers);
 const clientWaivers = read('client-waivers.json') as Record<string, string>;
-const clientRules = [...allClientChecks, ...requestInvariants, ...createMessageIdInvariants()];
+const clientRules = [...allClientChecks, ...createClientInvariants()];
 const clientCoverage = computeCoverage(requirements, clientRules, clientWaivers, ['client']);
 
 describe('conformance rules', () => {

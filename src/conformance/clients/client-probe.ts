@@ -1,4 +1,4 @@
-import { type Evidence, NotApplicableError, RuleViolationError } from '../check-errors.ts';
+import { type Evidence, InconclusiveError, NotApplicableError, RuleViolationError } from '../check-errors.ts';
 import type { CheckedVariant } from '../conformance-level.ts';
 import type { ClientInstruction, ClientOperation, ClientUnderTest } from './client-under-test.ts';
 import type { ClientObservation } from './client-check.ts';
@@ -117,6 +117,7 @@ export class ClientProbe {
         exit,
         milliseconds,
         requests: agent.requests,
+        notifications: agent.notifications,
       };
       countRun(run);
       for (const request of script.hasBrokenCard ? [] : run.requests)
@@ -198,12 +199,12 @@ export class ClientProbe {
     });
   }
 
-  /** @throws RuleViolationError unless the client sent exactly this many messages. */
-  expectMessages(run: ClientRun, count: number, situation: string): void {
-    const sent = messagesOf(run);
-    this.expect(run, sent.length === count, `The client sent ${sent.length} messages: ${situation}.`, {
-      expected: `${count}`,
-      actual: `${sent.length}`,
+  /** @throws RuleViolationError if the client sent its message more than once; InconclusiveError if it sent none. */
+  expectOneMessage(run: ClientRun, situation: string): void {
+    const { length } = messagesOf(run);
+    if (length === 0) throw new InconclusiveError(`The client sent no message (${describeExit(run)}).`);
+    this.expect(run, length === 1, `The client sent its message ${length} times: ${situation}.`, {
+      expected: 'once',
     });
   }
 }

@@ -4,6 +4,7 @@ import type { HttpExchange } from '../wire/http-exchange.ts';
 import { truncate } from '../../primitives/text.ts';
 import type { ClientExit, ClientInstruction } from './client-under-test.ts';
 import type { RunValues } from './server/correct-agent.ts';
+import type { SentNotification } from './server/webhook-notifier.ts';
 import { type ReceivedCall, type ReceivedRequest, toExchange } from './server/received-request.ts';
 
 /** A request with a recognized call. */
@@ -16,6 +17,8 @@ export interface ClientRun {
   readonly exit: ClientExit;
   readonly milliseconds: number;
   readonly requests: readonly ReceivedRequest[];
+  /** Notifications that the suite sent to a webhook of the client. */
+  readonly notifications: readonly SentNotification[];
 }
 
 /** Returns the calls of the given operations, in the order of their arrival. */

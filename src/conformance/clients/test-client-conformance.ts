@@ -2,8 +2,7 @@ import type { RunChecksOutcome } from '../run-checks.ts';
 import { allClientChecks } from './checks/index.ts';
 import type { ClientUnderTest } from './client-under-test.ts';
 import { type CommandClientOptions, createCommandClient } from './command-client.ts';
-import { createMessageIdInvariants } from './invariants/message-ids.ts';
-import { requestInvariants } from './invariants/requests.ts';
+import { createClientInvariants } from './invariants/index.ts';
 import { runClientChecks, type RunClientChecksOptions } from './run-client-checks.ts';
 
 /** Options of {@link testClientConformance}. */
@@ -21,7 +20,7 @@ export function testClientConformance(
 ): Promise<RunChecksOutcome> {
   return runClientChecks('run' in client ? client : createCommandClient(client), {
     checks: allClientChecks,
-    invariants: [...requestInvariants, ...createMessageIdInvariants()],
+    invariants: createClientInvariants(),
     ...options,
   });
 }

@@ -3,7 +3,8 @@ import { jsonTransports, must, should } from '../../rule-model.ts';
 import { clientVersions, type ClientCheck, defineClientChecks } from '../client-check.ts';
 import type { ClientProbe } from '../client-probe.ts';
 import { callsOf, type ClientRun, isSuccess, messagesOf } from '../client-run.ts';
-import type { ReceivedRequest } from '../server/received-request.ts';
+import { listOf, objectOf, objectsOf } from '../../drivers/normalized-views.ts';
+import type { ReceivedCall, ReceivedRequest } from '../server/received-request.ts';
 import type { AgentScript } from '../server/suite-agent.ts';
 
 const carriesToken = ({ headers, target, body }: ReceivedRequest, { instruction }: ClientRun): boolean =>
@@ -148,6 +149,31 @@ export const clientAuthChecks: readonly ClientCheck[] = defineClientChecks(
       },
     },
     {
+      id: 'client-auth.file-url',
+      ...should('13.4', 'SEC-008'),
+      sentence: 'A client does not send its credentials to another origin from which it fetches a file.',
+      remedy: 'Fetch files without credentials, unless they have the origin of the agent.',
+      async run(probe) {
+        const run = await runWithToken(probe, {
+          replyAtOther: () => ({
+            kind: 'raw',
+            status: 200,
+            headers: { 'content-type': 'text/plain' },
+            body: 'content',
+          }),
+          reply: (call, { agent, addresses }) =>
+            call.message && {
+              kind: 'content',
+              content: { kind: 'task', task: agent.task(call, 'completed') },
+              alter: (wire) => withFile(call, wire, `${addresses.other}/file.txt`),
+            },
+        });
+        if (!run.requests.some(({ origin }) => origin === 'other'))
+          throw new NotApplicableError('The client does not fetch files to which an artifact refers.');
+        expectNoTokenAtOther(probe, run, 'with a request for a file');
+      },
+    },
+    {
       id: 'client-auth.not-in-url',
       ...should('13.4', 'SEC-008', 'RFC 6750/2.3'),
       transports: jsonTransports,
@@ -184,6 +210,25 @@ export const clientAuthChecks: readonly ClientCheck[] = defineClientChecks(
     },
   ],
 );
+
+/** Adds a file to the only artifact of a result. */
+function withFile({ version, transport }: ReceivedCall, wire: object, url: string): object {
+  const part =
+    version === '1.0'
+      ? { url, filename: 'file.txt', mediaType: 'text/plain' }
+      : transport === 'JSONRPC'
+        ? {
+            [version === '0.1' ? 'type' : 'kind']: 'file',
+            file: { uri: url, name: 'file.txt', mimeType: 'text/plain' },
+          }
+        : { file: { fileWithUri: url, mimeType: 'text/plain' } };
+  const task = objectOf(objectOf(wire).task ?? wire);
+  const artifacts = objectsOf(task.artifacts).map((artifact) => ({
+    ...artifact,
+    parts: [...listOf(artifact.parts), part],
+  }));
+  return 'task' in wire ? { task: { ...task, artifacts } } : { ...task, artifacts };
+}
 
 function expectNoTokenAtOther(probe: ClientProbe, run: ClientRun, when: string): void {
   const leaked = run.requests.filter((request) => request.origin === 'other' && carriesToken(request, run));

@@ -48,7 +48,7 @@ export const brokenStreamChecks: readonly ClientCheck[] = defineClientChecks(
       remedy: 'Subscribe to the task in place of sending the message again.',
       async run(probe) {
         const run = await probe.run('stream', breakingScript());
-        probe.expectMessages(run, 1, 'the stream of the first one broke after the task was created');
+        probe.expectOneMessage(run, 'the stream of the first one broke after the task was created');
       },
     },
     {
@@ -124,7 +124,7 @@ export const brokenStreamChecks: readonly ClientCheck[] = defineClientChecks(
             actual: callsOf(run, 'subscribe').length,
           },
         );
-        probe.expectMessages(run, 1, 'the task waits for input');
+        probe.expectOneMessage(run, 'the task waits for input');
       },
     },
     {

@@ -74,7 +74,7 @@ export const errorChecks: readonly ClientCheck[] = defineClientChecks(
           'send',
           replyToMessages(() => ({ kind: 'error', error: 'InvalidParams', message })),
         );
-        probe.expectMessages(run, 1, 'the agent rejected the first one');
+        probe.expectOneMessage(run, 'the agent rejected the first one');
       },
     },
     {

@@ -4,6 +4,7 @@ import { must, should } from '../../rule-model.ts';
 import { clientVersions, type ClientCheck, contextVersions, defineClientChecks } from '../client-check.ts';
 import { askingScript } from '../client-probe.ts';
 import { callsOf, messagesOf } from '../client-run.ts';
+import type { AgentScript } from '../server/suite-agent.ts';
 import type { TaskContent } from '../server/wire-content.ts';
 
 /** Adds a member that no version defines to every object in a value. */
@@ -15,6 +16,19 @@ function withUnknownMembers(value: unknown): unknown {
     xFuture: { value: [1, null] },
   };
 }
+
+/** Replies to messages with a completed task. */
+const completedScript = (
+  more: Partial<TaskContent> = {},
+  options: { readonly delay?: number; readonly alter?: (wire: object) => object } = {},
+): AgentScript => ({
+  reply: (call, { agent }) =>
+    call.message && {
+      kind: 'content',
+      content: { kind: 'task', task: agent.task(call, 'completed', more) },
+      ...options,
+    },
+});
 
 function withoutAnswer({ answer: _answer, ...task }: TaskContent): TaskContent {
   return task;
@@ -43,7 +57,7 @@ export const clientSendChecks: readonly ClientCheck[] = defineClientChecks(
       sentence: 'A client sends a message once if the agent responds to it.',
       remedy: 'Do not repeat a message that was answered: the agent would do its work twice.',
       async run(probe) {
-        probe.expectMessages(probe.require('send'), 1, 'the agent responded to the first one');
+        probe.expectOneMessage(probe.require('send'), 'the agent responded to the first one');
       },
     },
     {
@@ -70,14 +84,10 @@ export const clientSendChecks: readonly ClientCheck[] = defineClientChecks(
       sentence: 'A client ignores members of a response that it does not know.',
       remedy: 'Do not reject responses with additional members.',
       async run(probe) {
-        const run = await probe.run('send', {
-          reply: (call, { agent }) =>
-            call.message && {
-              kind: 'content',
-              content: { kind: 'task', task: agent.task(call, 'completed') },
-              alter: (wire) => withUnknownMembers(wire) as object,
-            },
-        });
+        const run = await probe.run(
+          'send',
+          completedScript({}, { alter: (wire) => withUnknownMembers(wire) as object }),
+        );
         probe.expectSuccess(run, 'send', 'the response has unknown members');
       },
     },
@@ -88,13 +98,7 @@ export const clientSendChecks: readonly ClientCheck[] = defineClientChecks(
       remedy: 'Parse ISO 8601 timestamps with up to nine digits after the second.',
       async run(probe) {
         for (const timestamp of timestamps) {
-          const run = await probe.run('send', {
-            reply: (call, { agent }) =>
-              call.message && {
-                kind: 'content',
-                content: { kind: 'task', task: agent.task(call, 'completed', { timestamp }) },
-              },
-          });
+          const run = await probe.run('send', completedScript({ timestamp }));
           probe.expectSuccess(run, 'send', `the timestamp is ${timestamp}`);
         }
       },
@@ -113,6 +117,17 @@ export const clientSendChecks: readonly ClientCheck[] = defineClientChecks(
             },
         });
         probe.expectExitZero(run, 'the task has neither history nor artifacts');
+      },
+    },
+    {
+      id: 'client-send.slow',
+      ...should('3.3.1', 'IDEM-001', 'RFC 9110/9.2.2'),
+      sentence: 'A client waits some seconds for a response, and does not repeat the message meanwhile.',
+      remedy: 'Use a timeout of at least 30 seconds: an agent may respond when its task is completed.',
+      async run(probe) {
+        const run = await probe.run('send', completedScript({}, { delay: 4_000 }));
+        probe.expectOneMessage(run, 'the agent responded after four seconds');
+        probe.expectSuccess(run, 'send', 'the agent responded after four seconds');
       },
     },
     {

@@ -25,7 +25,7 @@ async function runFraming(probe: ClientProbe, framing: SseFraming, situation: st
   );
   if (framing === 'byte-order-mark') probe.expectExitZero(run, situation);
   else probe.expectSuccess(run, 'stream', situation);
-  probe.expectMessages(run, 1, situation);
+  probe.expectOneMessage(run, situation);
 }
 
 const framings: readonly {
@@ -86,7 +86,7 @@ export const clientStreamChecks: readonly ClientCheck[] = defineClientChecks(
       async run(probe) {
         const run = probe.require('stream');
         probe.expectSuccess(run, 'stream', 'the agent completed the task');
-        probe.expectMessages(run, 1, 'the stream was complete');
+        probe.expectOneMessage(run, 'the stream was complete');
         const [stream] = callsOf(run, 'stream');
         probe.expect(
           run,

@@ -57,9 +57,9 @@ export class CorrectAgent {
       case 'subscribe':
         return { kind: 'stream', events: this.#subscription(call) };
       case 'get':
-        return this.#taskReply(call, 'completed');
+        return this.taskReply(call, 'completed');
       case 'cancel':
-        return this.#taskReply(call, 'canceled');
+        return this.taskReply(call, 'canceled');
       case 'list': {
         const task = wireFormat(version, transport).task(
           this.task(call, 'completed', { id: 'task-in-list' }),
@@ -82,7 +82,8 @@ export class CorrectAgent {
     }
   }
 
-  #taskReply(call: ReceivedCall, state: string): Reply {
+  /** Returns the reply to `get` and `cancel` with a task in the given state. */
+  taskReply(call: ReceivedCall, state: string): Reply {
     const { version, transport } = call;
     return { kind: 'result', result: wireFormat(version, transport).task(this.task(call, state)) };
   }

@@ -128,7 +128,9 @@ class GrpcReplyWriter {
         );
         return;
       case 'content': {
-        const { content, alter = (wire) => wire } = reply;
+        const { content, delay = 0, alter = (wire) => wire } = reply;
+        if (delay > 0) await this.#wait(delay);
+        if (this.#stream.destroyed) return;
         this.#respond('OK', '', [
           encode(alter(method.isStreaming ? format.event(content) : format.result(content))),
         ]);
@@ -192,7 +194,7 @@ class GrpcReplyWriter {
       }
       this.#stream.write(encode(item));
     }
-    if (end === 'hold') await this.#hold();
+    if (end === 'hold') await this.#wait(this.#holdTime);
     if (end === 'cut') {
       await new Promise((resolve) => void setTimeout(resolve, 50));
       this.#record.endedBy ??= 'agent';
@@ -200,9 +202,10 @@ class GrpcReplyWriter {
     } else if (!this.#stream.destroyed) this.#respond('OK', '');
   }
 
-  #hold(): Promise<void> {
+  /** Waits, or until the client leaves. */
+  #wait(milliseconds: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, this.#holdTime);
+      const timer = setTimeout(resolve, milliseconds);
       this.#stream.on('close', () => {
         clearTimeout(timer);
         resolve();

@@ -39,6 +39,8 @@ export type Reply =
   | {
       readonly kind: 'content';
       readonly content: WireContent;
+      /** Milliseconds before the response. */
+      readonly delay?: number;
       /** Changes the JSON of the version. */
       readonly alter?: (wire: object) => object;
     }

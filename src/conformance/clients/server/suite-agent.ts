@@ -11,6 +11,13 @@ import { FrontDoor } from './front-door.ts';
 import { GrpcEndpoint } from './grpc-endpoint.ts';
 import type { ReceivedCall, ReceivedRequest, SentResponse } from './received-request.ts';
 import type { RawReply, Reply } from './reply.ts';
+import {
+  isOnLoopback,
+  type NotificationKind,
+  notifyWebhook,
+  type SentNotification,
+  webhookOf,
+} from './webhook-notifier.ts';
 import { HttpReplyWriter } from './write-http-reply.ts';
 
 /** Addresses of the agent of one run. */
@@ -47,6 +54,8 @@ export interface AgentScript {
   readonly cardPath?: string;
   /** Replies to a call; undefined for the reply of a correct agent. */
   readonly reply?: (call: ReceivedCall, context: ScriptContext) => Reply | undefined;
+  /** Notifications to a webhook that the client registers on loopback. @defaultValue a valid one */
+  readonly notifications?: readonly NotificationKind[];
   /** Replies to requests at the other origin. */
   readonly replyAtOther?: (request: ReceivedRequest) => RawReply;
 }
@@ -62,6 +71,8 @@ const maxRequests = 500;
 /** The agent of one run: it follows its script, records all requests and knows nothing about rules. */
 export class SuiteAgent {
   readonly requests: ReceivedRequest[] = [];
+  readonly notifications: SentNotification[] = [];
+  #notifying: Promise<void> | undefined;
   readonly #variant: CheckedVariant;
   readonly #script: AgentScript;
   readonly #holdTime: number;
@@ -134,6 +145,7 @@ export class SuiteAgent {
 
   /** Waits until the agent knows which responses the client, which has ended, left before their end. */
   async settle(): Promise<void> {
+    await this.#notifying;
     const deadline = performance.now() + settleTime;
     const isOpen = ({ response }: ReceivedRequest): boolean => response.endedBy === undefined;
     while (this.requests.some(isOpen) && performance.now() < deadline)
@@ -222,6 +234,13 @@ export class SuiteAgent {
     return writer.reply(call, this.#decide(call, request.headers));
   }
 
+  async #notify(call: ReceivedCall, webhook: JsonObject): Promise<void> {
+    await new Promise((resolve) => void setTimeout(resolve, notificationDelay));
+    const kinds = this.#script.notifications ?? ['valid'];
+    const task = this.#agent.task(call, 'completed');
+    this.notifications.push(...(await notifyWebhook(call, webhook, task, kinds)));
+  }
+
   #card(): object {
     const { card: change, interfaces, features = {} } = this.#script;
     const { version, transport } = this.#variant;
@@ -235,6 +254,10 @@ export class SuiteAgent {
       return { kind: 'error', error: 'MethodNotFound', message: `This agent does not speak ${call.version}` };
     const same = this.requests.filter((each) => each.call?.operation === call.operation);
     const context = { agent: this.#agent, addresses: this.addresses, earlier: same.length - 1, headers };
+    const webhook = webhookOf(call);
+    if (webhook && isOnLoopback(webhook)) this.#notifying ??= this.#notify(call, webhook);
+    if (call.operation === 'get' && this.#notifying && this.notifications.length === 0)
+      return this.#agent.taskReply(call, 'working');
     const card = this.#card();
     return (
       this.#script.reply?.(call, context) ??
@@ -242,6 +265,9 @@ export class SuiteAgent {
     );
   }
 }
+
+/** Milliseconds in which the client receives the response before its webhook receives a notification. */
+const notificationDelay = 100;
 
 function isRawReply(value: object): value is RawReply {
   return 'kind' in value && value.kind === 'raw' && 'status' in value;

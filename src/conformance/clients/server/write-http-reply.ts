@@ -41,7 +41,9 @@ export class HttpReplyWriter {
         this.#json(...encodeError(call, reply));
         return;
       case 'content': {
-        const { content, alter = (wire) => wire } = reply;
+        const { content, delay = 0, alter = (wire) => wire } = reply;
+        if (delay > 0) await this.#until('close', delay);
+        if (this.#response.closed) return;
         const format = wireFormat(call.version, call.transport);
         const json = alter(isStreaming ? format.event(content) : format.result(content));
         if (isStreaming) await this.#stream(call, { kind: 'stream', events: [{ kind: 'wire', json }] });

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { allClientChecks } from '../../clients/checks/index.ts';
-import { requestInvariants } from '../../clients/invariants/requests.ts';
+import { createClientInvariants } from '../../clients/invariants/index.ts';
 import { testClientConformance } from '../../clients/test-client-conformance.ts';
 import { ruleArea } from '../../conformance-level.ts';
 import { clientMutants } from './client-mutants.ts';
@@ -23,7 +23,7 @@ describe.concurrent('runClientMutant', () => {
 describe('clientMutants', () => {
   it('violates every rule', () => {
     const violated = new Set(clientMutants.map(({ violates }) => violates));
-    const rules = [...allClientChecks, ...requestInvariants].map(({ id }) => id);
+    const rules = [...allClientChecks, ...createClientInvariants()].map(({ id }) => id);
     expect(rules.filter((id) => !violated.has(id))).toEqual([]);
   });
 });

@@ -14,12 +14,13 @@ import type {
   OperationInput,
   ProtocolDriver,
 } from '../../drivers/protocol-driver.ts';
-import type { HttpExchange } from '../../wire/http-exchange.ts';
 import { RawHttpClient, type RawRequest } from '../../wire/raw-http-client.ts';
 import { type ClientFlaw, corruptRequest } from './client-flaws.ts';
 import { ClientCrashError, ClientFailureError, ConnectionFailureError } from './client-failure.ts';
+import { isPlainResponse, isSecured0_1, toDriverExchange, toFrame, withIds } from './reference-decoding.ts';
 import { discoverInterfaces } from './reference-discovery.ts';
 import { ReferenceHttp, type ReferenceResponse } from './reference-http.ts';
+import { ReferenceWebhook } from './reference-webhook.ts';
 
 const endStates: ReadonlySet<string> = new Set(['completed', 'failed', 'canceled', 'rejected']);
 const pauseStates: ReadonlySet<string> = new Set(['input-required', 'auth-required']);
@@ -124,16 +125,25 @@ class ReferenceClient {
       case 'list':
         await this.#list(driver);
         return;
-      case 'push': {
-        const webhook = {
-          url: this.#has('relative-webhook') ? '/hook' : 'https://client.example/hook',
-          token: this.#has('repeats-push-token') ? 'token' : crypto.randomUUID(),
-        };
-        await this.#call(driver, 'createPush', { taskId: id, webhook });
+      case 'push':
+        await this.#registerWebhook(driver, id);
         return;
-      }
       case 'extended-card':
         await this.#call(driver, 'extendedCard', {});
+    }
+  }
+
+  /** Registers a webhook and waits for its first notification. */
+  async #registerWebhook(driver: ProtocolDriver, taskId: string): Promise<void> {
+    const webhook = new ReferenceWebhook((flaw) => this.#has(flaw));
+    await webhook.listen();
+    try {
+      const { token } = webhook;
+      const url = this.#has('relative-webhook') ? '/hook' : webhook.url;
+      await this.#call(driver, 'createPush', { taskId, webhook: { url, token } });
+      if (!this.#has('relative-webhook')) await Promise.race([webhook.received, this.#hang()]);
+    } finally {
+      webhook.close();
     }
   }
 
@@ -169,7 +179,17 @@ class ReferenceClient {
     if (!task?.id && !message && !this.#has('accepts-anything'))
       throw new ClientFailureError('The response is neither a task nor a message');
     this.#printTask(task);
+    await this.#downloadFiles(task);
     return task;
+  }
+
+  async #downloadFiles(task: NormalizedTask | undefined): Promise<void> {
+    for (const part of task?.artifacts?.flatMap(({ parts }) => parts) ?? []) {
+      const url = asText(objectOf(part).url);
+      const credentials = { authorization: `Bearer ${this.#instruction.token}` };
+      const headers = this.#has('downloads-with-credentials') ? credentials : {};
+      if (url !== undefined) await this.#http.send({ method: 'GET', url, headers });
+    }
   }
 
   #printTask(task: NormalizedTask | undefined): void {
@@ -219,7 +239,8 @@ class ReferenceClient {
       const { event, error, decodeError } = driver.decodeFrame(toFrame(data));
       if (decodeError !== undefined) failure = decodeError;
       if (error && !this.#has('ignores-error-events')) failure = error.message;
-      if (failure !== undefined) return true;
+      else if (error) seen.state = 'completed';
+      if (failure !== undefined || error) return true;
       const decoded = driver.decodeEvent(event);
       if (decoded.kind === 'unknown' && this.#has('rejects-unknown-events')) failure = decoded.reason;
       if (decoded.kind === 'message') seen.state = this.#has('needs-task-in-stream') ? 'working' : 'message';
@@ -289,9 +310,9 @@ class ReferenceClient {
     if (response.text.length > 100_000 && this.#has('crashes-when-deep')) throw new ClientCrashError();
     if (this.#has('hangs-on-wrong-types') && !isPlainResponse(response.text)) await this.#hang();
     if (onData && response.text === '' && response.status === 200)
-      return { exchange: toExchange(request, response) };
+      return { exchange: toDriverExchange(request, response) };
     this.#checkId(request, response);
-    const decoded = driver.decode(toExchange(request, response));
+    const decoded = driver.decode(toDriverExchange(request, response));
     const isFailure = response.status >= 400 && !decoded.error;
     if (this.#has('accepts-anything')) return decoded;
     return isFailure ? { exchange: decoded.exchange, decodeError: `HTTP ${response.status}` } : decoded;
@@ -341,50 +362,4 @@ class ReferenceClient {
   #has(flaw: ClientFlaw): boolean {
     return this.#flaws.has(flaw);
   }
-}
-
-function isSecured0_1({ authentication }: JsonObject): boolean {
-  const { schemes } = objectOf(authentication);
-  return Array.isArray(schemes) && schemes.length > 0;
-}
-
-function withIds(ids: { taskId: string | undefined; contextId: string | undefined }): {
-  taskId?: string;
-  contextId?: string;
-} {
-  return {
-    ...(ids.taskId === undefined ? {} : { taskId: ids.taskId }),
-    ...(ids.contextId === undefined ? {} : { contextId: ids.contextId }),
-  };
-}
-
-function toFrame(data: string): Parameters<ProtocolDriver['decodeFrame']>[0] {
-  return { fields: [['data', data]], data, id: undefined, event: undefined, at: 0 };
-}
-
-function isPlainResponse(text: string): boolean {
-  const { result } = objectOf(parseJsonOrUndefined(text));
-  return isJsonObject(result) && result.id !== 7 && objectOf(result.task).id !== 7;
-}
-
-function toExchange(
-  request: RawRequest,
-  { status, headers, text, isBroken }: ReferenceResponse,
-): HttpExchange {
-  return {
-    number: 0,
-    method: request.method,
-    url: request.url,
-    requestHeaders: request.headers ?? {},
-    requestBody: asText(request.body),
-    status,
-    headers: Object.fromEntries(headers),
-    body: text,
-    hasInvalidUtf8: false,
-    frames: [],
-    end: isBroken ? 'truncated' : 'complete',
-    transportError: undefined,
-    headersMs: 0,
-    totalMs: 0,
-  };
 }

@@ -73,12 +73,13 @@ export class ReferenceHttp {
   async #fetch(request: RawRequest, signal: AbortSignal): Promise<Response> {
     const { method, url, headers = {}, body } = request;
     try {
+      const isImpatient = this.#has('impatient') && method === 'POST';
       const response = await fetch(url, {
         method,
         headers,
         ...(body === undefined ? {} : { body: body as string }),
         redirect: 'manual',
-        signal,
+        signal: isImpatient ? AbortSignal.timeout(500) : signal,
       });
       const location = response.headers.get('location');
       if (response.status < 300 || response.status > 399 || location === null) return response;
@@ -86,6 +87,7 @@ export class ReferenceHttp {
       await response.body?.cancel();
       return await this.#fetch({ ...request, url: new URL(location, url).href }, signal);
     } catch (error) {
+      if (this.#has('impatient') && method === 'POST' && !signal.aborted) return this.#fetch(request, signal);
       throw new ConnectionFailureError(
         `${url} cannot be reached: ${String((error as Error).cause ?? error)}`,
       );
