@@ -11,7 +11,7 @@ const wordCases: [line: string, completions: string[]][] = [
   ['dragoman s', ['send', 'serve', 'store']],
   ['dragoman --vers', ['--version']],
   ['dragoman task push-config ', ['create', 'delete', 'get', 'list']],
-  ['dragoman conformance ', ['diff', 'matrix', 'selftest']],
+  ['dragoman conformance ', ['client', 'diff', 'matrix', 'selftest']],
   ['dragoman completion ', ['bash', 'fish', 'zsh']],
   ['dragoman send --out', ['--output']],
   ['dragoman send --hel', ['--help']],

@@ -172,7 +172,9 @@ function addSubcommands(command: Command): void {
   addClientCommand(command);
   command
     .command('selftest')
-    .description('Run the suite against mutant agents (all must fail) and correct agents (all must pass).')
+    .description(
+      'Run the suite against mutant agents and clients (all must fail) and correct ones (all must pass).',
+    )
     .addOption(onlyOption())
     .addOption(outputOption())
     .addHelpText(

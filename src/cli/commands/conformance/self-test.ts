@@ -1,5 +1,12 @@
 import { allMutants } from '../../../conformance/mutants/all-mutants.ts';
-import { type MutantResult, findFalsePositives, runMutant } from '../../../conformance/mutants/self-test.ts';
+import { clientMutants } from '../../../conformance/mutants/clients/client-mutants.ts';
+import {
+  findClientFalseAlarms,
+  runClientMutant,
+} from '../../../conformance/mutants/clients/client-self-test.ts';
+import { findFalsePositives, runMutant } from '../../../conformance/mutants/self-test.ts';
+import { allClientChecks } from '../../../conformance/clients/checks/index.ts';
+import { createClientInvariants } from '../../../conformance/clients/invariants/index.ts';
 import { allChecks } from '../../../conformance/checks/index.ts';
 import { allInvariants } from '../../../conformance/invariants/index.ts';
 import { ruleArea } from '../../../conformance/conformance-level.ts';
@@ -16,36 +23,69 @@ export interface SelfTestFlags {
 /** Number of mutants that run at once. */
 const concurrency = 6;
 
+/** What happened to one mutant. */
+interface MutantOutcome {
+  readonly id: string;
+  /** The first rule that it violates. */
+  readonly rule: string;
+  readonly versions: readonly string[];
+  /** Rules that did not detect it. */
+  readonly missed: readonly string[];
+}
+
 /** Runs `dragoman conformance selftest`. Exits with 1 on surviving mutants, false positives and rules without a mutant. */
 export async function runSelfTestCommand({ only, output }: SelfTestFlags): Promise<void> {
   const suite = { checks: allChecks, invariants: allInvariants };
   const isSelected = (id: string): boolean =>
     only.length === 0 || only.some((each) => id === each || id.startsWith(`${each}.`));
-  const rules = [...suite.checks, ...suite.invariants].filter(({ id }) => isSelected(id));
-  const mutants = allMutants.filter(({ violates }) => [violates].flat().some(isSelected));
+  const clientRules = [...allClientChecks, ...createClientInvariants()].filter(({ id }) => isSelected(id));
+  const agentRules = [...suite.checks, ...suite.invariants].filter(({ id }) => isSelected(id));
+  const rules = [...agentRules, ...clientRules];
   if (rules.length === 0) throw new UsageError('No rules selected', 'Check the filter --only.');
-  const results: MutantResult[] = [];
+  const mutants = [
+    ...allMutants
+      .filter(({ violates }) => [violates].flat().some(isSelected))
+      .map((mutant) => async (): Promise<MutantOutcome> => {
+        const { id, violates, versions } = mutant;
+        const { missed } = await runMutant(suite, mutant);
+        return { id, rule: [violates].flat()[0] ?? '', versions, missed };
+      }),
+    ...clientMutants
+      .filter(({ violates }) => isSelected(violates))
+      .map((mutant) => async (): Promise<MutantOutcome> => {
+        const { flaw, violates, variants = [{ version: '1.0' }] } = mutant;
+        const versions = variants.map(({ version }) => version);
+        return { id: flaw, rule: violates, versions, missed: await runClientMutant(mutant) };
+      }),
+  ];
+  const results: MutantOutcome[] = [];
   let phase = (): string => `${results.length} of ${mutants.length} mutants`;
   const stopProgress = showSelfTestProgress(() => phase(), output);
   let next = 0;
   const runNext = async (): Promise<void> => {
-    for (let mutant = mutants[next++]; mutant; mutant = mutants[next++])
-      results.push(await runMutant(suite, mutant));
+    for (let run = mutants[next++]; run; run = mutants[next++]) results.push(await run());
   };
   await Promise.all(Array.from({ length: concurrency }, runNext));
-  phase = () => 'correct agents';
+  phase = () => 'correct agents and clients';
   // Invariants are evaluated on the observations of all checks.
   const needsAllChecks = suite.invariants.some(({ id }) => isSelected(id));
   const checks = needsAllChecks ? suite.checks : suite.checks.filter(({ id }) => isSelected(id));
-  const falsePositives = (
-    await findFalsePositives({ ...suite, checks }, [{}, { requiresAuthentication: true }])
-  ).filter(({ rule }) => isSelected(rule.id));
+  const falsePositives = [
+    ...(agentRules.length === 0
+      ? []
+      : await findFalsePositives({ ...suite, checks }, [{}, { requiresAuthentication: true }])),
+    ...(clientRules.length === 0 ? [] : await findClientFalseAlarms()),
+  ].filter(({ rule }) => isSelected(rule.id));
   stopProgress();
-  const untested = rules.filter(({ id }) => !mutants.some(({ violates }) => [violates].flat().includes(id)));
-  const survivors = results.filter(({ isKilled }) => !isKilled);
+  const violated = new Set([
+    ...allMutants.flatMap(({ violates }) => violates),
+    ...clientMutants.map(({ violates }) => violates),
+  ]);
+  const untested = rules.filter(({ id }) => !violated.has(id));
+  const survivors = results.filter(({ missed }) => missed.length > 0);
   const summarize = (area: string, isIn: (rule: string) => boolean): AreaSummary => {
-    const own = results.filter(({ mutant }) => isIn([mutant.violates].flat()[0] ?? ''));
-    const killed = own.filter(({ isKilled }) => isKilled).length;
+    const own = results.filter(({ rule }) => isIn(rule));
+    const killed = own.filter(({ missed }) => missed.length === 0).length;
     return {
       area,
       rules: rules.filter(({ id }) => isIn(id)).length,
@@ -57,12 +97,12 @@ export async function runSelfTestCommand({ only, output }: SelfTestFlags): Promi
   };
   const areas = [...new Set(rules.map(({ id }) => ruleArea(id)))];
   const countVersion = (version: string): number =>
-    mutants.filter(({ versions }) => versions.some((each) => each === version)).length;
+    results.filter(({ versions }) => versions.includes(version)).length;
   const summary: SelfTestSummary = {
     areas: areas.map((area) => summarize(area, (rule) => ruleArea(rule) === area)),
     total: summarize('all', () => true),
     versions: { '1.0': countVersion('1.0'), '0.3': countVersion('0.3'), '0.1': countVersion('0.1') },
-    survived: survivors.flatMap(({ mutant, missed }) => missed.map((rule) => `${mutant.id}: ${rule}`)),
+    survived: survivors.flatMap(({ id, missed }) => missed.map((rule) => `${id}: ${rule}`)),
     falsePositives: falsePositives.map(
       ({ rule, version, transport, message }) =>
         `${rule.id} on ${version} ${transport ?? 'card'}: ${message}`,
@@ -113,7 +153,7 @@ function formatSummary({ areas, total, versions, ...problems }: SelfTestSummary)
   const { bold, red } = createColors(process.stdout);
   const row = (cells: readonly (string | number)[]): string =>
     cells
-      .map((each, column) => (column === 0 ? String(each).padEnd(16) : String(each).padStart(16)))
+      .map((each, column) => (column === 0 ? String(each).padEnd(18) : String(each).padStart(16)))
       .join('');
   const line = (each: AreaSummary): string =>
     row([each.area, each.rules, each.mutants, each.killed, each.survived, each.falsePositives]);
