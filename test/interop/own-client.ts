@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { connect } from '../../src/client/connect.ts';
 import { bearer } from '../../src/client/credentials.ts';
 import {
@@ -5,6 +7,8 @@ import {
   clientOperations,
   type ClientUnderTest,
 } from '../../src/conformance/clients/client-under-test.ts';
+import { pushListener } from '../../src/push/receiving/listener.ts';
+import { pushReceiver } from '../../src/push/receiving/receiver.ts';
 import type { Agent } from '../../src/protocol/agent.ts';
 import { createEndpointCache } from '../../src/client/discovery/endpoint-cache.ts';
 
@@ -75,16 +79,29 @@ async function perform(
       for await (const event of agent.subscribe({ id })) print(event);
       return;
     case 'push':
-      print(
-        await agent.createPushConfig({
-          id: 'config-1',
-          taskId: id,
-          url: 'https://client.example/hook',
-          token: crypto.randomUUID(),
-        }),
-      );
+      await receivePush(agent, id);
       return;
     case 'extended-card':
       print(await agent.extendedCard());
+  }
+}
+
+/** Registers a webhook and waits for its first notification. */
+async function receivePush(agent: Agent, taskId: string): Promise<void> {
+  const token = crypto.randomUUID();
+  let onReceived = (): void => {};
+  const received = new Promise<void>((resolve) => {
+    onReceived = resolve;
+  });
+  const server = createServer(pushListener(pushReceiver({ token }), () => onReceived()));
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  try {
+    await agent.createPushConfig({ id: 'config-1', taskId, url, token });
+    await received;
+    // The response to the notification is sent after its handler.
+    await new Promise((resolve) => void setImmediate(resolve));
+  } finally {
+    server.close();
   }
 }
