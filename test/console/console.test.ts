@@ -69,11 +69,11 @@ describe.skipIf(!browser)('console page', () => {
       .getByRole('option')
       .allInnerTexts();
     expect(names).toHaveLength(new Set(names).size);
-    expect(names).toContainEqual(expect.stringMatching(/^Caravan \(:\d+\/agents\/caravan\)$/));
+    expect(names).toContainEqual(expect.stringMatching(/^:\d+\/agents\/caravan · Caravan$/));
   });
 
-  it('adds an agent by its URL', async () => {
-    await upConsole.add(villainAt.url);
+  it('adds an agent by its host', async () => {
+    await upConsole.add(new URL(villainAt.url).host);
     await upConsole.page.getByRole('article', { name: 'Card of version 1.0' }).waitFor();
   });
 
@@ -120,6 +120,10 @@ describe.skipIf(!browser)('console page', () => {
     await Promise.all([inner.first().waitFor(), outer.first().waitFor()]);
     await inner.first().click();
     const detail = upConsole.page.getByRole('region', { name: /^Record/ });
+    const pair = detail.getByRole('table', { name: 'Translation' }).getByRole('row');
+    await pair.filter({ hasText: /state: "completed".*state: "TASK_STATE_COMPLETED"/ }).waitFor();
+    await pair.filter({ hasText: /caravan → gateway 0\.1.*gateway → .* 1\.0/ }).waitFor();
+    await detail.getByRole('tab', { name: 'Raw and decoded' }).click();
     const raw = detail.getByRole('region', { name: 'Raw' });
     await raw.getByText(/"final": true/).waitFor();
     await detail.getByRole('region', { name: 'Decoded' }).getByText('"completed"').first().waitFor();

@@ -156,6 +156,39 @@ describe('dragoman tap', () => {
     expect((await running.stop('SIGINT')).code).toBe(0);
   });
 
+  it('prints messages beside their translation with --diff', async () => {
+    const file = join(createFolder(), 'one.jsonl');
+    const lines = [
+      { format: 'dragoman-tap', version: 1 },
+      {
+        sequence: 1,
+        at: 0,
+        exchangeId: 'x',
+        kind: 'request',
+        from: 'client',
+        to: 'Sample',
+        http: { method: 'POST', url: 'http://agent.test/', headers: {} },
+        text: '{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"kind":"message","messageId":"m","role":"user","parts":[{"kind":"text","text":"hi"}]}}}',
+        decoded: {
+          version: '0.3',
+          transport: 'JSONRPC',
+          operation: 'send',
+          summary: 'send: hi',
+          model: { message: { messageId: 'm', role: 'user', parts: [{ text: 'hi' }] } },
+        },
+      },
+    ];
+    writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    const { stdout } = await run(['--read', file, '--diff']).ended;
+    const rows = stdout.split('\n').map((row) => row.replaceAll(/ +/g, ' '));
+    expect(rows).toContain(' 0.3 │ 1.0');
+    expect(rows).toContain('- kind: "message" │');
+    expect(rows).toContain('~ role: "user" │ role: "ROLE_USER"');
+    expect(rows).toContain(' text: "hi" │ text: "hi"');
+    const older = (await run(['--read', file, '--diff', '0.1']).ended).stdout;
+    expect(older).toMatch(/^! message\.messageId dropped: /m);
+  });
+
   it('prints colors with FORCE_COLOR', async () => {
     const running = run(['--to', await startAgent()], { NO_COLOR: '', FORCE_COLOR: '1' });
     const [, url = ''] = await running.prints(/^listening on (\S+)\n/);
@@ -173,6 +206,7 @@ describe('dragoman tap', () => {
       [['--to', 'ftp://x.test'], /Invalid URL: ftp:\/\/x\.test/],
       [['--to', 'http://x.test', '--read', wrong], /--to and --read cannot be used together/],
       [['--to', 'http://x.test', '-o', 'scenario'], /Record with --record FILE first/],
+      [['--read', wrong, '-o', 'json', '--diff'], /--diff needs text output/],
       [['--read', join(createFolder(), 'none')], /File not found: .*none\n/],
       [['--read', wrong], /wrong\.jsonl: Line 2 is not a traffic record: at: /],
       [['--to', 'http://x.test', '--record', join(createFolder(), 'no/where')], /Cannot write .*no\/where/],

@@ -1,3 +1,4 @@
+import type { TranslationLoss } from '../../../../src/dialects/translation-loss.ts';
 import type { TrafficRecord } from '../../../../src/tap/traffic-record.ts';
 
 /** The part of a timeline that the search needs. */
@@ -35,4 +36,24 @@ function isAlike(one: TrafficRecord, other: TrafficRecord): boolean {
   return (
     sorts[0] === sorts[1] || (sorts.includes('message') && !sorts.includes('loss') && !sorts.includes('end'))
   );
+}
+
+/** Milliseconds between a message and the record of what its translation lost. */
+const maxLossDistance = 100;
+
+/** Returns the losses of a translation between two records: those of their decoding, and those recorded by a gateway. */
+export function lossesBetween(
+  one: TrafficRecord,
+  other: TrafficRecord,
+  source: Pick<RecordSource, 'records'>,
+): readonly TranslationLoss[] {
+  const [first, last] = [Math.min(one.at, other.at), Math.max(one.at, other.at)];
+  const recorded = source.records(
+    ({ kind, at, decoded }) =>
+      kind === 'loss' &&
+      decoded?.operation === one.decoded?.operation &&
+      at >= first - maxLossDistance &&
+      at <= last + maxLossDistance,
+  );
+  return [one, other, ...recorded].flatMap(({ decoded }) => decoded?.losses ?? []);
 }

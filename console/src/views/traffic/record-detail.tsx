@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals';
+import { signal, useSignal } from '@preact/signals';
 import { toCurl } from '../../../../src/tap/to-curl.ts';
 import type { TrafficRecord } from '../../../../src/tap/traffic-record.ts';
 import { Badge, LevelBadge, StateBadge, TransportBadge, VersionBadge } from '../../components/badge.tsx';
@@ -11,7 +11,9 @@ import { formatClockTime, formatDuration } from '../../components/format-units.t
 import { routeHref } from '../../session/router.ts';
 import { saveScenario } from './files.ts';
 import { prettyPrint } from './pretty-print.ts';
-import { isOpen, counterpartRecord, selectedRecord, select, timeline } from './state.ts';
+import { counterpartRecord, isOpen, select, selectedRecord, timeline, translationLosses } from './state.ts';
+import { Losses, TranslationView } from './translation-view.tsx';
+import { Tabs } from '../../components/tabs.tsx';
 import { recordSummary, formatCount, kindNames } from './labels.ts';
 import './record-detail.css';
 
@@ -32,12 +34,42 @@ export function RecordDetail() {
       <Title record={shown} />
       <div class="traffic-sheet">
         <Remarks record={shown} />
-        <div class="traffic-sides">
-          <Raw key={`raw-${shown.sequence}`} record={shown} />
-          <Decoded key={`decoded-${shown.sequence}`} record={shown} />
-        </div>
+        <Content record={shown} />
       </div>
     </section>
+  );
+}
+
+/** True if a message with a counterpart is shown beside it. */
+const isTranslationOpen = signal(true);
+
+function Content({ record: shown }: { record: TrafficRecord }) {
+  const counterpart = counterpartRecord.value;
+  const single = (
+    <div class="traffic-sides">
+      <Raw key={`raw-${shown.sequence}`} record={shown} />
+      <Decoded key={`decoded-${shown.sequence}`} record={shown} />
+    </div>
+  );
+  if (!counterpart) return single;
+  // The message that was sent first is on the left.
+  const [left, right] = shown.sequence < counterpart.sequence ? [shown, counterpart] : [counterpart, shown];
+  return (
+    <Tabs
+      label="Views of the message"
+      tabs={[
+        { id: 'translation', title: 'Side by side' },
+        { id: 'single', title: 'Raw and decoded' },
+      ]}
+      open={isTranslationOpen.value ? 'translation' : 'single'}
+      onOpen={(id) => (isTranslationOpen.value = id === 'translation')}
+    >
+      {isTranslationOpen.value ? (
+        <TranslationView left={left} right={right} losses={translationLosses.value} />
+      ) : (
+        single
+      )}
+    </Tabs>
   );
 }
 
@@ -107,24 +139,21 @@ function Actions({ record: shown }: { record: TrafficRecord }) {
   );
 }
 
-const lossWords = { dropped: 'dropped', guessed: 'guessed', defaulted: 'default applied' } as const;
-
 function Remarks({ record: { decoded } }: { record: TrafficRecord }) {
   const { losses = [], findings = [] } = decoded ?? {};
-  if (losses.length + findings.length === 0) return null;
   return (
-    <ul class="traffic-remarks">
-      {findings.map((each, at) => (
-        <li key={`finding-${at}`}>
-          <LevelBadge level={each.level} /> {each.message} <code>{each.rule}</code>
-        </li>
-      ))}
-      {losses.map((each, at) => (
-        <li key={`loss-${at}`}>
-          <Badge tone="amber">{lossWords[each.kind]}</Badge> <code>{each.path}</code> {each.note}
-        </li>
-      ))}
-    </ul>
+    <>
+      {findings.length === 0 ? null : (
+        <ul class="traffic-remarks">
+          {findings.map((each, at) => (
+            <li key={at}>
+              <LevelBadge level={each.level} /> {each.message} <code>{each.rule}</code>
+            </li>
+          ))}
+        </ul>
+      )}
+      <Losses losses={losses} />
+    </>
   );
 }
 

@@ -4,7 +4,8 @@ import type { TrafficRecord } from '../../../../src/tap/traffic-record.ts';
 import { requestJson } from '../../session/api-client.ts';
 import { startReconnectingStream } from '../../session/reconnecting-stream.ts';
 import { currentRoute } from '../../session/router.ts';
-import { findCounterpart } from './find-counterpart.ts';
+import type { TranslationLoss } from '../../../../src/dialects/translation-loss.ts';
+import { findCounterpart, lossesBetween } from './find-counterpart.ts';
 import type { TrafficFilter } from './filter.ts';
 import { TrafficTimeline } from './model/traffic-timeline.ts';
 
@@ -70,6 +71,12 @@ export const selectedRecord = computed<TrafficRecord | undefined>(() => {
 export const counterpartRecord = computed<TrafficRecord | undefined>(() =>
   selectedRecord.value ? findCounterpart(selectedRecord.value, timeline.value) : undefined,
 );
+
+/** What the translation between the selected record and its counterpart could not represent. */
+export const translationLosses = computed<readonly TranslationLoss[]>(() => {
+  const [one, other] = [selectedRecord.value, counterpartRecord.value];
+  return one && other ? lossesBetween(one, other, timeline.value) : [];
+});
 
 /** Records received since the last frame, or since the pause. */
 let pending: TrafficRecord[] = [];

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import {
   allowHostOption,
   corsOriginOption,
@@ -14,6 +14,7 @@ Examples:
   $ dragoman tap --to https://agents.example.com/echo --port 4100 --record traffic.jsonl
   $ dragoman tap --to http://localhost:4000 --console
   $ dragoman tap --read traffic.jsonl
+  $ dragoman tap --read traffic.jsonl --diff 0.3
   $ dragoman tap --read traffic.jsonl -o scenario > scenario.yaml
   $ dragoman mock --replay traffic.jsonl
 
@@ -32,6 +33,11 @@ export function addTap(program: Command): void {
     .addOption(corsOriginOption())
     .option('--record <file>', 'file to which recorded traffic is appended')
     .option('--read <file>', 'recorded file to print, instead of running a proxy')
+    .addOption(
+      new Option('--diff [version]', 'also print each message beside its translation into a version')
+        .choices(['1.0', '0.3', '0.2', '0.1'])
+        .preset('1.0'),
+    )
     .option('--console', 'also open the web console with the traffic', false)
     .addOption(outputOption(['text', 'json', 'scenario'], '; scenario only with --read'))
     .addHelpText('after', examples)

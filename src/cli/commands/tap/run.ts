@@ -1,3 +1,4 @@
+import type { ProtocolVersion } from '../../../protocol/card.ts';
 import type { TrafficRecord } from '../../../tap/traffic-record.ts';
 import { type RunningTap, runTap } from '../../../tap/proxy/run-tap.ts';
 import { exportScenario } from '../../../tap/scenario/export-scenario.ts';
@@ -13,6 +14,7 @@ import { sanitizeForTerminal, terminalSafeJson } from '../../terminal/sanitize.t
 import { stopOnSignals } from '../../process/shutdown.ts';
 import { openTrafficFile } from './traffic-file-writer.ts';
 import { TrafficPrinter } from './traffic-printer.ts';
+import { TranslationPrinter } from './translation-printer.ts';
 import { readTrafficRecords } from '../../inputs/read-traffic-records.ts';
 
 /** Flags of `dragoman tap`. */
@@ -23,6 +25,8 @@ export interface TapFlags extends BrowserAccessFlags {
   record?: string;
   read?: string;
   console: boolean;
+  /** Version of the translation beside each message. */
+  diff?: ProtocolVersion;
   output: 'text' | 'json' | 'scenario';
 }
 
@@ -41,7 +45,8 @@ export async function runTapCommand(flags: TapFlags): Promise<void> {
         '--to and --read cannot be used together',
         'Use --to to record traffic, or --read to print a recorded file.',
       );
-    printRecords(readTrafficRecords(read), output);
+    checkDiff(flags);
+    printRecords(readTrafficRecords(read), flags);
     return;
   }
   if (to === undefined) throw new UsageError('Missing target', 'Pass --to URL or --read FILE.');
@@ -50,7 +55,13 @@ export async function runTapCommand(flags: TapFlags): Promise<void> {
       '-o scenario needs --read',
       'Record with --record FILE first, then run dragoman tap --read FILE -o scenario.',
     );
+  checkDiff(flags);
   await runProxy(expectUrl(to), flags, output);
+}
+
+function checkDiff({ diff, output }: TapFlags): void {
+  if (diff !== undefined && output !== 'text')
+    throw new UsageError('--diff needs text output', `Leave out -o ${output}.`);
 }
 
 async function runProxy(to: string, flags: TapFlags, output: 'text' | 'json'): Promise<void> {
@@ -88,13 +99,16 @@ async function runProxy(to: string, flags: TapFlags, output: 'text' | 'json'): P
   head.write(`listening on ${running.url}\n`);
   if (output === 'text') head.write(formatSummary(running, to, flags, console?.url));
   else if (console) head.write(`console at ${console.url}\n`);
-  trafficLog.subscribe(createPrinter(output));
+  trafficLog.subscribe(createPrinter(output, flags.diff));
 }
 
 /** Creates a function that prints records. Drops records while a slow reader has too much buffered output. */
-function createPrinter(output: 'text' | 'json'): (record: TrafficRecord) => void {
+function createPrinter(
+  output: 'text' | 'json',
+  diff: ProtocolVersion | undefined,
+): (record: TrafficRecord) => void {
   const { stdout } = process;
-  const format = createFormatter(output);
+  const format = createFormatter(output, diff);
   let dropped = 0;
   return (record) => {
     if (stdout.writableLength > maxBufferedBytes) {
@@ -108,19 +122,24 @@ function createPrinter(output: 'text' | 'json'): (record: TrafficRecord) => void
   };
 }
 
-function createFormatter(output: 'text' | 'json'): (record: TrafficRecord) => string {
+function createFormatter(
+  output: 'text' | 'json',
+  diff: ProtocolVersion | undefined,
+): (record: TrafficRecord) => string {
   if (output === 'json') return (record) => `${terminalSafeJson(record)}\n`;
   const { stdout } = process;
-  const printer = new TrafficPrinter(createColors(stdout), () => (stdout.isTTY ? stdout.columns : undefined));
-  return (record) => `${printer.format(record)}\n`;
+  const width = (): number | undefined => (stdout.isTTY ? stdout.columns : undefined);
+  const printer = new TrafficPrinter(createColors(stdout), width);
+  const translations = diff && new TranslationPrinter(createColors(stdout), diff, width);
+  return (record) => `${printer.format(record)}\n${translations?.format(record) ?? ''}`;
 }
 
-function printRecords(records: readonly TrafficRecord[], output: TapFlags['output']): void {
+function printRecords(records: readonly TrafficRecord[], { output, diff }: TapFlags): void {
   if (output === 'scenario') {
     process.stdout.write(exportScenario(records));
     return;
   }
-  const format = createFormatter(output);
+  const format = createFormatter(output, diff);
   for (const record of records) process.stdout.write(format(record));
 }
 
