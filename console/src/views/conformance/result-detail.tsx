@@ -16,7 +16,8 @@ export function ResultDetail({ result }: { result: ConformanceResult }) {
     ['Observed', message],
     ['Expected', result.expected],
     ['Actual', result.actual],
-    ['Fix', verdict === 'pass' ? undefined : result.remediation],
+    // Only a violation can be fixed.
+    ['Fix', verdict === 'fail' || verdict === 'warn' ? result.remediation : undefined],
     ['Section', `A2A ${version}, ${section}`],
     ['Requirements', requirements.join(', ')],
     ['Observations', result.observations === 1 ? 'once' : `${result.observations} times`],
