@@ -1,6 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { GrpcFacts } from './grpc/grpc-facts.ts';
 
+/** `User-Agent` of the requests of conformance tests, by which servers and recordings can tell them apart. */
+export const suiteUserAgent = 'dragoman-conformance';
+
 /** One frame of an SSE stream or one message of a gRPC stream, as received. */
 export interface RawFrame {
   /** Fields in order, such as `['data', '{…}']`; comments have the name `''`. */

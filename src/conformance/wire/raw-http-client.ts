@@ -14,6 +14,7 @@ import {
   authStatus,
   flattenHeaders,
   isEventStream,
+  suiteUserAgent,
   toEvidence,
 } from './http-exchange.ts';
 import type { GrpcCallSetup } from './grpc/grpc-facts.ts';
@@ -160,7 +161,7 @@ class RawExchange {
     raw.signal?.addEventListener('abort', () => this.#end('aborted'), { once: true });
     try {
       const open = raw.url.startsWith('https:') ? httpsRequest : httpRequest;
-      const headers = { ...raw.headers };
+      const headers: Record<string, string> = { 'user-agent': suiteUserAgent, ...raw.headers };
       if (raw.body !== undefined) headers['content-length'] = String(Buffer.byteLength(raw.body));
       this.#request = open(raw.url, { method: raw.method, headers, agent });
       this.#request.on('response', (response) => this.#onResponse(response));

@@ -1,6 +1,6 @@
 import type { ProtocolVersion } from '../../../../src/protocol/card.ts';
 import type { TrafficRecord, TrafficRecordKind } from '../../../../src/tap/traffic-record.ts';
-import type { TaskCorrelation } from './model/task-correlation.ts';
+import { conformanceParticipant, type TaskCorrelation } from './model/task-correlation.ts';
 
 /** A property of a record that needs attention. */
 export type RecordMark = 'errors' | 'losses' | 'findings';
@@ -15,6 +15,8 @@ export interface TrafficFilter {
   readonly marks?: ReadonlySet<RecordMark>;
   /** Hides card requests and health checks; a selected exchange is always complete. */
   readonly isWithoutCards?: boolean;
+  /** Hides the requests of conformance tests, and all exchanges about their tasks. */
+  readonly isWithoutTests?: boolean;
   /** All exchanges that refer to the task, including its first request. */
   readonly task?: string;
   readonly exchange?: string;
@@ -48,7 +50,12 @@ export function isBackgroundTraffic({ decoded, http }: TrafficRecord): boolean {
 }
 
 /** Returns true if a filter hides at most periodic traffic. */
-export function isEmpty({ marks, isWithoutCards: _usual, ...others }: TrafficFilter): boolean {
+export function isEmpty({
+  marks,
+  isWithoutCards: _usual,
+  isWithoutTests: _alsoUsual,
+  ...others
+}: TrafficFilter): boolean {
   return !Object.values(others).some(Boolean) && !marks?.size;
 }
 
@@ -58,13 +65,15 @@ export function createMatcher(
   correlation: TaskCorrelation,
 ): (record: TrafficRecord) => boolean {
   const tests: ((record: TrafficRecord) => boolean)[] = [];
-  const { text, participant, version, kind, marks, isWithoutCards, task, exchange } = filter;
+  const { text, participant, version, kind, marks, isWithoutCards, isWithoutTests, task, exchange } = filter;
   if (exchange) tests.push((each) => each.exchangeId === exchange);
   if (task) tests.push((each) => correlation.isAbout(each.exchangeId, task));
   if (kind) tests.push((each) => each.kind === kind);
   if (participant) tests.push(({ from, to }) => from === participant || to === participant);
   if (version) tests.push(({ decoded }) => decoded?.version === version);
   if (isWithoutCards && !exchange) tests.push((each) => !isBackgroundTraffic(each));
+  if (isWithoutTests && !exchange && !task && participant !== conformanceParticipant)
+    tests.push(({ exchangeId }) => !correlation.isTest(exchangeId));
   if (marks?.size) tests.push((each) => [...marks].some((mark) => holds[mark](each)));
   if (text) tests.push(contains(text));
   return (record) => tests.every((test) => test(record));

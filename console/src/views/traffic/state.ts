@@ -35,7 +35,10 @@ export const heldBackCount = signal(0);
 export const isFollowing = signal(true);
 
 /** Filters of the toolbar; task and exchange are in the page URL. */
-export const filterInput = signal<Omit<TrafficFilter, 'task' | 'exchange'>>({ isWithoutCards: true });
+export const filterInput = signal<Omit<TrafficFilter, 'task' | 'exchange'>>({
+  isWithoutCards: true,
+  isWithoutTests: true,
+});
 
 /** The effective filter. */
 export const trafficFilter = computed<TrafficFilter>(() => {

@@ -119,6 +119,7 @@ function Filters() {
     kind = '',
     marks: selectedMarks = new Set<RecordMark>(),
     isWithoutCards = false,
+    isWithoutTests = false,
   } = filterInput.value;
   const { participants, shown, length } = timeline.value;
   const usual = length - hiddenCount.value;
@@ -203,6 +204,13 @@ function Filters() {
         >
           Cards
         </Button>
+        <Button
+          aria-pressed={!isWithoutTests}
+          title="Requests of conformance tests, and everything about their tasks"
+          onClick={() => (filterInput.value = { ...filterInput.value, isWithoutTests: !isWithoutTests })}
+        >
+          Tests
+        </Button>
       </span>
       <Narrowed />
       <span class="traffic-space" />
@@ -217,7 +225,7 @@ function Filters() {
           kind="quiet"
           onClick={() => {
             text.value = '';
-            filterInput.value = { isWithoutCards };
+            filterInput.value = { isWithoutCards, isWithoutTests };
             navigate('traffic');
           }}
         >

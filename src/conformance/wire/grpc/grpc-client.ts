@@ -5,7 +5,13 @@ import {
   constants,
   type IncomingHttpHeaders,
 } from 'node:http2';
-import { flattenHeaders, type HttpExchange, type RawFrame, type ResponseEnd } from '../http-exchange.ts';
+import {
+  flattenHeaders,
+  type HttpExchange,
+  type RawFrame,
+  type ResponseEnd,
+  suiteUserAgent,
+} from '../http-exchange.ts';
 import type { RawRequest, ResolvedClientOptions } from '../raw-http-client.ts';
 import type { GrpcCallSetup, GrpcMessage } from './grpc-facts.ts';
 import { GrpcMessageReader } from './grpc-message-reader.ts';
@@ -89,6 +95,7 @@ export class GrpcCall {
         ':path': pathname,
         te: 'trailers',
         'content-type': 'application/grpc+proto',
+        'user-agent': suiteUserAgent,
         ...headers,
       });
       this.#stream = stream;

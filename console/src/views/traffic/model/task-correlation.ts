@@ -1,13 +1,19 @@
 import type { TrafficRecord } from '../../../../../src/tap/traffic-record.ts';
 
+/** Name of the conformance tests as a participant. */
+export const conformanceParticipant = 'conformance';
+
 interface Exchange {
   records: number;
+  readonly isTest: boolean;
   readonly tasks: Set<string>;
 }
 
 interface Task {
   /** Index of the task in order of appearance, from 0. */
   readonly number: number;
+  /** True if a conformance test has used it. */
+  isTest: boolean;
   readonly exchanges: Set<string>;
 }
 
@@ -21,16 +27,19 @@ export class TaskCorrelation {
   #seen = 0;
 
   /** Adds a record. @returns true if the task of its exchange changed */
-  add({ exchangeId: id, decoded }: TrafficRecord): boolean {
+  add({ exchangeId: id, decoded, from, to }: TrafficRecord): boolean {
     let exchange = this.#exchanges.get(id);
-    if (!exchange) this.#exchanges.set(id, (exchange = { records: 0, tasks: new Set() }));
+    const isTest = from === conformanceParticipant || to === conformanceParticipant;
+    if (!exchange) this.#exchanges.set(id, (exchange = { records: 0, isTest, tasks: new Set() }));
     exchange.records++;
     const taskId = decoded?.taskId;
     if (taskId === undefined || exchange.tasks.has(taskId)) return false;
     exchange.tasks.add(taskId);
     let task = this.#tasks.get(taskId);
-    if (!task) this.#tasks.set(taskId, (task = { number: this.#seen++, exchanges: new Set() }));
+    if (!task)
+      this.#tasks.set(taskId, (task = { number: this.#seen++, isTest: false, exchanges: new Set() }));
     task.exchanges.add(id);
+    if (exchange.isTest) task.isTest = true;
     return true;
   }
 
@@ -54,6 +63,14 @@ export class TaskCorrelation {
   /** Returns true if an exchange refers to a task. */
   isAbout(exchangeId: string, taskId: string): boolean {
     return this.#exchanges.get(exchangeId)?.tasks.has(taskId) ?? false;
+  }
+
+  /** Returns true for an exchange of a conformance test, or about one of its tasks. */
+  isTest(exchangeId: string): boolean {
+    const exchange = this.#exchanges.get(exchangeId);
+    if (!exchange || exchange.isTest) return exchange?.isTest ?? false;
+    for (const taskId of exchange.tasks) if (this.#tasks.get(taskId)?.isTest) return true;
+    return false;
   }
 
   /** A small number per task, for its color; consecutive tasks have different ones. */
