@@ -29,6 +29,8 @@ const may: { readonly [folder: string]: readonly string[] } = {
   server: ['protocol', 'dialects', 'http2', 'metrics', 'tracing'],
   client: ['protocol', 'dialects', 'egress', 'http2', 'tracing'],
   signing: ['protocol', 'dialects'],
+  // The load generator.
+  load: ['protocol', 'client'],
   documents: ['protocol'],
   artifacts: ['protocol'],
   mesh: ['protocol', 'dialects', 'tracing', 'metrics'],
@@ -69,6 +71,7 @@ const may: { readonly [folder: string]: readonly string[] } = {
     'documents',
     'client',
     'conformance',
+    'load',
     'store',
     'metrics',
     'push',
@@ -110,6 +113,7 @@ const may: { readonly [folder: string]: readonly string[] } = {
     'conformance',
     'conformance/mutants',
     'egress',
+    'load',
     'signing',
   ],
   // `mcpAgent` is an agent of the engine.

@@ -171,7 +171,7 @@ A flag has the same meaning in all commands:
 
 ${vocabularyTable()}
 
-- **Agents.** \`conformance\`, \`doctor\` and \`console\` take the URL of an agent as an argument. Client commands take
+- **Agents.** \`conformance\`, \`load\`, \`doctor\` and \`console\` take the URL of an agent as an argument. Client commands take
   \`-a, --agent-card\`, as the official specification requires; \`conformance\` accepts it as well. \`bridge\`, \`actions\` and
   \`test\` take \`-a, --agent\`.
 - **Durations** are a number with the unit \`ms\`, \`s\`, \`m\` or \`h\`; without a unit they are seconds.
@@ -195,8 +195,9 @@ Client commands add a line \`code:\` with the code of the error, see [exit codes
 
 ${ownCommands.map((leaf) => section(leaf, new Set())).join('\n')}
 These commands exit with 0 on success, with 1 on errors, and with 2 on usage errors, including invalid files (also with
-\`--check\` and \`mock validate\`). \`test\`, \`conformance\` and \`doctor\` exit with 1 if a test or step failed, and
-\`conformance\` with 2 if the result is unknown. With \`-o json\`, standard output contains exactly one JSON document; with
+\`--check\` and \`mock validate\`). \`test\`, \`conformance\` and \`doctor\` exit with 1 if a test or step failed,
+\`load\` with 1 if no request succeeded;
+\`conformance\` exits with 2 if the result is unknown. With \`-o json\`, standard output contains exactly one JSON document; with
 \`tap\`, one per line.
 
 ## Client commands

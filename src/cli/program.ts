@@ -15,6 +15,7 @@ const ownCommands: { readonly [name: string]: CommandLoader } = {
   mock: async () => (await import('./commands/mock/command.ts')).addMock,
   gateway: async () => (await import('./commands/gateway/command.ts')).addGateway,
   conformance: async () => (await import('./commands/conformance/command.ts')).addConformance,
+  load: async () => (await import('./commands/load/command.ts')).addLoad,
   doctor: async () => (await import('./commands/doctor/command.ts')).addDoctor,
   bridge: async () => (await import('./commands/bridge/command.ts')).addBridge,
   actions: async () => (await import('./commands/actions/command.ts')).addActions,

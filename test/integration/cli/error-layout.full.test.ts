@@ -32,6 +32,8 @@ describe('error layout of all commands', () => {
     [`conformance ${closed} --timeout 1s`, 2],
     ['conformance diff text text', 2],
     ['doctor nonsense', 2],
+    ['load nonsense', 2],
+    [`load ${closed}`, 1],
     ['bridge --mcp http', 2],
     ['actions invoke a/b --agent ftp://a', 2],
     [`actions list --agent ${closed}`, 1],
