@@ -78,6 +78,7 @@ class ClientCheckRun {
     const wanted = this.#options.variants ?? clientVariants;
     const detected = await Promise.all(wanted.map((variant) => detectSupport(variant, this.#context)));
     const supported = detected.filter((each): each is VariantSupport => typeof each !== 'string');
+    if (this.#options.signal?.aborted) return this.#outcome([], 'The run was aborted.');
     if (supported.length === 0) {
       const reasons = [...new Set(detected.filter((each) => typeof each === 'string'))];
       return this.#outcome([], `The client sent no message to a correct agent (${reasons.join('; ')}).`);
@@ -124,9 +125,10 @@ class ClientCheckRun {
     let result: RuleResult;
     try {
       probe.require(check.needs ?? 'send');
+      this.#throwIfAborted();
       if (performance.now() > this.#endsAt)
         throw new InconclusiveError('The time limit of the run was exceeded; raise --max-time.');
-      await check.run(probe);
+      await check.run(probe).finally(() => this.#throwIfAborted());
       result = build('pass', '');
     } catch (error) {
       if (error instanceof NotApplicableError) result = build('not-applicable', error.message);
@@ -139,6 +141,11 @@ class ClientCheckRun {
     }
     this.#results.push(result);
     this.#options.onProgress?.(this.#results.length, this.#total, result);
+  }
+
+  /** @throws InconclusiveError, because an aborted client looks like one that hangs. */
+  #throwIfAborted(): void {
+    if (this.#options.signal?.aborted) throw new InconclusiveError('The run was aborted.');
   }
 
   #outcome(supported: readonly VariantSupport[], unreachable: string | undefined): RunChecksOutcome {

@@ -174,6 +174,31 @@ export const clientAuthChecks: readonly ClientCheck[] = defineClientChecks(
       },
     },
     {
+      id: 'client-auth.certificate',
+      ...should('7.2', 'AUTH-003'),
+      transports: jsonTransports,
+      sentence: 'A client verifies the certificate of a server.',
+      remedy: 'Do not turn off the verification of certificates; let users add certificate authorities.',
+      async run(probe) {
+        const { transport } = probe.variant;
+        const run = await probe.run('send', {
+          hasUntrustedServer: true,
+          hasBrokenCard: true,
+          interfaces: ({ untrusted = '', agent, interfaces }) => [
+            { transport, url: interfaces[transport].replace(agent, untrusted) },
+          ],
+        });
+        const sent = run.requests.filter(({ origin }) => origin === 'untrusted');
+        probe.expect(
+          run,
+          sent.length === 0,
+          'The client sent a request to a server with a self-signed certificate.',
+        );
+        // A client may try another address of the agent, so that it need not fail.
+        probe.expectEnd(run, 'the certificate of the interface is self-signed');
+      },
+    },
+    {
       id: 'client-auth.not-in-url',
       ...should('13.4', 'SEC-008', 'RFC 6750/2.3'),
       transports: jsonTransports,

@@ -28,13 +28,19 @@ export interface ReceivedCall {
   readonly tenant: string | undefined;
 }
 
+/** The server of the suite that received a request. */
+export type RequestOrigin = 'agent' | 'other' | 'untrusted';
+
 /** A request that a server of the suite received. */
 export interface ReceivedRequest {
   readonly number: number;
   /** Time of arrival in milliseconds, comparable within a run. */
   readonly at: number;
-  /** `agent`: the agent under the URL of the instruction. `other`: another origin that a response named. */
-  readonly origin: 'agent' | 'other';
+  /**
+   * `agent`: the agent under the URL of the instruction. `other`: another origin that a response named. `untrusted`: the
+   * agent under a URL whose certificate nobody trusts.
+   */
+  readonly origin: RequestOrigin;
   readonly method: string;
   /** Path and query. */
   readonly target: string;

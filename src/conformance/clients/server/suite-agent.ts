@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { JsonObject } from '../../../primitives/json.ts';
 import type { CheckedVariant } from '../../conformance-level.ts';
@@ -9,7 +10,7 @@ import { CorrectAgent, type RunValues } from './correct-agent.ts';
 import { decodeRestCall, decodeRpcCall } from './decode-call.ts';
 import { FrontDoor } from './front-door.ts';
 import { GrpcEndpoint } from './grpc-endpoint.ts';
-import type { ReceivedCall, ReceivedRequest, SentResponse } from './received-request.ts';
+import type { ReceivedCall, ReceivedRequest, RequestOrigin, SentResponse } from './received-request.ts';
 import type { RawReply, Reply } from './reply.ts';
 import {
   isOnLoopback,
@@ -18,6 +19,7 @@ import {
   type SentNotification,
   webhookOf,
 } from './webhook-notifier.ts';
+import { selfSignedCertificate } from './self-signed-certificate.ts';
 import { HttpReplyWriter } from './write-http-reply.ts';
 
 /** Addresses of the agent of one run. */
@@ -26,6 +28,8 @@ export interface AgentAddresses {
   readonly agent: string;
   /** A server at another origin. */
   readonly other: string;
+  /** The agent with a certificate that nobody trusts; undefined unless the script asks for it. */
+  readonly untrusted: string | undefined;
   /** A URL at which nothing listens. */
   readonly closed: string;
   /** URLs of the interfaces; that of gRPC is `host:port`. */
@@ -50,6 +54,8 @@ export interface AgentScript {
   readonly card?: (card: JsonObject, addresses: AgentAddresses) => object | RawReply;
   /** True if the card or its only interface is unusable, so that rules about requests do not apply. */
   readonly hasBrokenCard?: boolean;
+  /** True if the agent also has a server with TLS. */
+  readonly hasUntrustedServer?: boolean;
   /** Path of the only card. @defaultValue both well-known paths */
   readonly cardPath?: string;
   /** Replies to a call; undefined for the reply of a correct agent. */
@@ -79,6 +85,7 @@ export class SuiteAgent {
   readonly #agent: CorrectAgent;
   readonly #http: Server;
   readonly #other: Server;
+  readonly #untrusted: Server | undefined;
   readonly #grpc: GrpcEndpoint;
   readonly #door: FrontDoor;
   #grpcPort = 0;
@@ -91,6 +98,10 @@ export class SuiteAgent {
     this.#agent = new CorrectAgent(values);
     this.#http = createServer((request, response) => this.#receive('agent', request, response));
     this.#other = createServer((request, response) => this.#receive('other', request, response));
+    if (script.hasUntrustedServer)
+      this.#untrusted = createHttpsServer(selfSignedCertificate(), (request, response) =>
+        this.#receive('untrusted', request, response),
+      );
     this.#grpc = new GrpcEndpoint(({ path, headers, call, body, problems, response }) => {
       const base = {
         number: this.requests.length + 1,
@@ -121,11 +132,12 @@ export class SuiteAgent {
 
   async start(): Promise<AgentAddresses> {
     const unused = createServer();
-    const [port, otherPort, closedPort, grpcPort] = await Promise.all([
+    const [port, otherPort, closedPort, grpcPort, untrustedPort] = await Promise.all([
       this.#door.listen(),
       listen(this.#other),
       listen(unused),
       this.#grpc.listen(),
+      this.#untrusted && listen(this.#untrusted),
     ]);
     unused.close();
     this.#grpcPort = grpcPort;
@@ -133,6 +145,7 @@ export class SuiteAgent {
     this.#addresses = {
       agent,
       other: `http://127.0.0.1:${otherPort}`,
+      untrusted: untrustedPort === undefined ? undefined : `https://127.0.0.1:${untrustedPort}`,
       closed: `http://127.0.0.1:${closedPort}`,
       interfaces: {
         JSONRPC: `${agent}${paths.JSONRPC}`,
@@ -155,12 +168,14 @@ export class SuiteAgent {
   close(): void {
     this.#door.close();
     this.#other.close();
+    this.#untrusted?.close();
+    this.#untrusted?.closeAllConnections();
     this.#http.closeAllConnections();
     this.#other.closeAllConnections();
     this.#grpc.close();
   }
 
-  #receive(origin: 'agent' | 'other', request: IncomingMessage, response: ServerResponse): void {
+  #receive(origin: RequestOrigin, request: IncomingMessage, response: ServerResponse): void {
     const chunks: Buffer[] = [];
     let size = 0;
     request.on('data', (chunk: Buffer) => {
@@ -185,7 +200,7 @@ export class SuiteAgent {
   }
 
   #record(
-    origin: 'agent' | 'other',
+    origin: RequestOrigin,
     { method = '', url: target = '/', headers, rawHeaders }: IncomingMessage,
     body: string,
     response: SentResponse,

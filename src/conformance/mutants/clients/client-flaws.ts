@@ -64,6 +64,7 @@ export type ClientFlaw =
   | 'resumes-without-pause'
   | 'splits-at-line-feeds'
   | 'streams-anyway'
+  | 'trusts-certificates'
   | 'trusts-notifications'
   | 'unknown-fields'
   | 'uses-any-interface'

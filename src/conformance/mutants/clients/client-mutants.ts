@@ -115,6 +115,7 @@ export const clientMutants: readonly ClientMutant[] = [
   { flaw: 'redirects-with-credentials', violates: 'client-auth.redirection' },
   { flaw: 'redirects-with-credentials', violates: 'client-auth.card-redirection' },
   { flaw: 'downloads-with-credentials', violates: 'client-auth.file-url' },
+  { flaw: 'trusts-certificates', violates: 'client-auth.certificate' },
   { flaw: 'token-in-url', violates: 'client-auth.not-in-url' },
   { flaw: 'no-credentials-for-card', violates: 'client-extended.credentials' },
   { flaw: 'crashes-when-deep', violates: 'client-hostile.deep' },

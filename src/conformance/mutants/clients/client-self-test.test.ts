@@ -69,4 +69,19 @@ describe('testClientConformance', () => {
     expect(results).toEqual([]);
     expect(unreachable).toContain('exit code 3: no');
   });
+
+  it('reports the remaining rules as inconclusive if the run is aborted', async () => {
+    const stop = new AbortController();
+    const { results } = await testClientConformance(createReferenceClient(), {
+      only: ['client-send.once', 'client-send.slow'],
+      variants: [{ version: '1.0', transport: 'JSONRPC' }],
+      timeout: 60_000,
+      signal: stop.signal,
+      onProgress: () => stop.abort(),
+    });
+    expect(results.map(({ rule, verdict, message }) => [rule.id, verdict, message])).toEqual([
+      ['client-send.once', 'pass', ''],
+      ['client-send.slow', 'inconclusive', 'The run was aborted.'],
+    ]);
+  });
 });
