@@ -1,3 +1,5 @@
+import { writePrefix } from './length-prefix.ts';
+
 const encoder = new TextEncoder();
 
 /** Length of text, in characters, up to which a loop is faster than `TextEncoder`. */
@@ -28,6 +30,22 @@ export class ByteWriter {
     const written = this.#bytes.subarray(0, end);
     this.#allocate(initialSize);
     return written;
+  }
+
+  /** Like {@link finish} for a frame, whose prefix was skipped. */
+  finishFrame(): Uint8Array {
+    writePrefix(this.#bytes, this.#end);
+    return this.finish();
+  }
+
+  /** Returns the frame as text in which each character is a byte, and starts anew. For servers only. */
+  finishFrameText(): string {
+    const end = this.#end;
+    writePrefix(this.#bytes, end);
+    this.#end = 0;
+    const text = Buffer.from(this.#bytes.buffer, 0, end).toString('latin1');
+    if (end > maxReusedSize) this.#allocate(initialSize);
+    return text;
   }
 
   /** Discards what was written, after an error. */
@@ -77,18 +95,21 @@ export class ByteWriter {
   text(value: string): void {
     const { length } = value;
     if (length <= shortText && this.#ascii(value)) return;
-    this.delimited(() => {
-      // UTF-8 has at most three bytes per UTF-16 code unit.
-      this.#reserve(length * 3);
-      this.#end += encoder.encodeInto(value, this.#bytes.subarray(this.#end)).written;
-    });
+    const start = this.begin();
+    // UTF-8 has at most three bytes per UTF-16 code unit.
+    this.#reserve(length * 3);
+    this.#end += encoder.encodeInto(value, this.#bytes.subarray(this.#end)).written;
+    this.end(start);
   }
 
-  /** Writes what the function writes, preceded by its length. */
-  delimited(write: () => void): void {
+  /** Begins a value that is preceded by its length. @returns the argument of {@link end} */
+  begin(): number {
     this.#reserve(1);
-    const start = ++this.#end;
-    write();
+    return ++this.#end;
+  }
+
+  /** Ends a value, and writes its length before it. */
+  end(start: number): void {
     const length = this.#end - start;
     if (length < 128) {
       this.#bytes[start - 1] = length;

@@ -4,7 +4,7 @@ import type { Dialect } from '../dialect.ts';
 import { grpcRequests } from '../v0_3_rest/grpc-requests.ts';
 import { v0_3_rest } from '../v0_3_rest/index.ts';
 import { v1_0 } from '../v1_0/index.ts';
-import { encodeMessage } from './encode-message.ts';
+import { encodeFrameText } from './encode-message.ts';
 import { frameText } from './length-prefix.ts';
 import type { MessageType } from './message-type.ts';
 import { messages0_3 } from './messages-0_3.ts';
@@ -137,7 +137,7 @@ function defineService(packageName: string, base: Dialect, table: MethodTable): 
   }));
   const responses = new Map(methods.map(({ operation, response }) => [operation, response]));
   const frame = (type: MessageType | undefined, wire: unknown): string =>
-    frameText(type ? encodeMessage(type, wire) : new Uint8Array());
+    type ? encodeFrameText(type, wire) : frameText(new Uint8Array());
   // Events of both streaming operations have the same type.
   const eventType = responses.get('stream');
   return {

@@ -5,11 +5,14 @@
  */
 export const prefixSize = 5;
 
-/** Writes the prefix of the frame into its first bytes. */
-export function writePrefix(frame: Uint8Array): void {
-  const view = new DataView(frame.buffer, frame.byteOffset, frame.byteLength);
-  view.setUint8(0, 0);
-  view.setUint32(1, frame.length - prefixSize);
+/** Writes the prefix of a frame into its first bytes. @param size - bytes of the frame with its prefix */
+export function writePrefix(frame: Uint8Array, size: number = frame.length): void {
+  const length = size - prefixSize;
+  frame[0] = 0;
+  frame[1] = length >>> 24;
+  frame[2] = length >>> 16;
+  frame[3] = length >>> 8;
+  frame[4] = length;
 }
 
 /** Returns the frame of a message as text in which each character is a byte. */

@@ -17,12 +17,14 @@ export function writeProtoStruct(writer: ByteWriter, value: object, depth: numbe
   for (const [key, member] of Object.entries(value)) {
     if (member === undefined) continue;
     writer.varint(0x0a);
-    writer.delimited(() => {
-      writer.varint(0x0a);
-      writer.text(key);
-      writer.varint(0x12);
-      writer.delimited(() => writeProtoValue(writer, member, depth + 1));
-    });
+    const entry = writer.begin();
+    writer.varint(0x0a);
+    writer.text(key);
+    writer.varint(0x12);
+    const start = writer.begin();
+    writeProtoValue(writer, member, depth + 1);
+    writer.end(start);
+    writer.end(entry);
   }
 }
 
@@ -44,10 +46,14 @@ export function writeProtoValue(writer: ByteWriter, value: unknown, depth: numbe
   }
   if (Array.isArray(value)) {
     writer.varint(0x32);
-    writer.delimited(() => writeList(writer, value, depth + 1));
+    const start = writer.begin();
+    writeList(writer, value, depth + 1);
+    writer.end(start);
   } else if (typeof value === 'object' && value !== null) {
     writer.varint(0x2a);
-    writer.delimited(() => writeProtoStruct(writer, value, depth + 1));
+    const start = writer.begin();
+    writeProtoStruct(writer, value, depth + 1);
+    writer.end(start);
   } else {
     writer.varint(0x08);
     writer.varint(0);
@@ -58,7 +64,9 @@ function writeList(writer: ByteWriter, values: readonly unknown[], depth: number
   if (depth > maxNesting) throw new TooDeeplyNestedError();
   for (const value of values) {
     writer.varint(0x0a);
-    writer.delimited(() => writeProtoValue(writer, value, depth));
+    const start = writer.begin();
+    writeProtoValue(writer, value, depth);
+    writer.end(start);
   }
 }
 

@@ -94,7 +94,7 @@ class MessageReader implements CallReader {
   }
 
   closed(): void {
-    this.#finish(new A2AError('CANCELED'));
+    if (!this.#isOver) this.#finish(new A2AError('CANCELED'));
   }
 
   #finish(error: A2AError | undefined): void {

@@ -1,7 +1,6 @@
 import { decodeMessage } from '../../../dialects/protobuf/decode-message.ts';
-import { encodeMessage } from '../../../dialects/protobuf/encode-message.ts';
+import { encodeFrameText } from '../../../dialects/protobuf/encode-message.ts';
 import { grpcServices } from '../../../dialects/protobuf/grpc-service.ts';
-import { frameText } from '../../../dialects/protobuf/length-prefix.ts';
 import { A2AError } from '../../../protocol/errors.ts';
 import type { ServerCall } from '../server-call.ts';
 import { readMessage, toA2AError } from '../read-message.ts';
@@ -81,5 +80,5 @@ async function readService(call: ServerCall): Promise<string> {
 }
 
 function statusFrame(status: ServingStatus): string {
-  return frameText(encodeMessage(healthMessages.HealthCheckResponse, { status }));
+  return encodeFrameText(healthMessages.HealthCheckResponse, { status });
 }

@@ -1,8 +1,7 @@
 import { decodeMessage } from '../../../dialects/protobuf/decode-message.ts';
 import type { FileDescriptor } from '../../../dialects/protobuf/descriptors/file-descriptor.ts';
-import { encodeMessage } from '../../../dialects/protobuf/encode-message.ts';
+import { encodeFrameText } from '../../../dialects/protobuf/encode-message.ts';
 import { FrameReader } from '../../../dialects/protobuf/frame-reader.ts';
-import { frameText } from '../../../dialects/protobuf/length-prefix.ts';
 import type { ServerCall } from '../server-call.ts';
 import { toA2AError } from '../read-message.ts';
 import { reflectionMessages } from './reflection-messages.ts';
@@ -57,7 +56,7 @@ function answer(request: ReflectionRequest): string {
   else if (fileContainingSymbol !== undefined) result = describe(bySymbol.get(fileContainingSymbol));
   else result = { errorResponse: { errorCode: unimplemented, errorMessage: 'There are no extensions' } };
   const response = { validHost: host, originalRequest: request, ...result };
-  return frameText(encodeMessage(reflectionMessages.ServerReflectionResponse, response));
+  return encodeFrameText(reflectionMessages.ServerReflectionResponse, response);
 }
 
 /** Returns a file with all files that it imports. */
