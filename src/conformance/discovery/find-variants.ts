@@ -1,7 +1,6 @@
 import type { CheckedTransport, CheckedVersion } from '../rule-model.ts';
 import type { ProtocolDriver } from '../drivers/protocol-driver.ts';
 import { asText, objectOf } from '../drivers/normalized-views.ts';
-import { createDriver0_1 } from '../drivers/v0_1.ts';
 import { isEventStream } from '../wire/http-exchange.ts';
 import type { RawHttpClient } from '../wire/raw-http-client.ts';
 import { stripTrailing } from '../../primitives/text.ts';
@@ -66,9 +65,7 @@ async function findStreamPath(
 ): Promise<ProtocolDriver> {
   const card = cards.find(({ version }) => version === '0.1')?.card ?? {};
   if (driver.version !== '0.1' || objectOf(card.capabilities).streaming !== true) return driver;
-  const subscribeUrl = `${stripTrailing(driver.url, '/')}/subscribe`;
-  for (const streamUrl of [driver.url, subscribeUrl]) {
-    const candidate = createDriver0_1(driver.url, streamUrl);
+  for (const candidate of [driver, withSubscribePath(driver)]) {
     const request = candidate.encode('stream', { message: { text: 'hello' } });
     if (!request) continue;
     const exchange = await http.send({
@@ -79,4 +76,16 @@ async function findStreamPath(
     if (isEventStream(exchange)) return candidate;
   }
   return driver;
+}
+
+/** Sends the requests of streams to `/subscribe`. */
+function withSubscribePath(driver: ProtocolDriver): ProtocolDriver {
+  const url = `${stripTrailing(driver.url, '/')}/subscribe`;
+  return {
+    ...driver,
+    encode(operation, input, overrides) {
+      const request = driver.encode(operation, input, overrides);
+      return request && (operation === 'stream' || operation === 'subscribe') ? { ...request, url } : request;
+    },
+  };
 }

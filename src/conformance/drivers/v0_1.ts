@@ -73,12 +73,8 @@ function decodeEvent(event: unknown): NormalizedEvent {
   return { kind: 'unknown', reason: 'neither a status nor an artifact', raw };
 }
 
-/**
- * Creates the driver for 0.1, which has JSON-RPC only.
- *
- * @param streamUrl - URL of streams.
- */
-export function createDriver0_1(url: string, streamUrl = url): ProtocolDriver {
+/** Creates the driver for 0.1, which has JSON-RPC only. */
+export function createDriver0_1(url: string): ProtocolDriver {
   return {
     version: '0.1',
     transport: 'JSONRPC',
@@ -87,10 +83,9 @@ export function createDriver0_1(url: string, streamUrl = url): ProtocolDriver {
     wireStates,
     encode(operation, input, overrides) {
       const method = methods[operation];
-      const isStream = operation === 'stream' || operation === 'subscribe';
       return method === undefined
         ? undefined
-        : encodeRpcRequest(isStream ? streamUrl : url, {}, method, encodeParams(operation, input), overrides);
+        : encodeRpcRequest(url, {}, method, encodeParams(operation, input), overrides);
     },
     ...rpcDecoding,
     decodeTask: (result) =>

@@ -21,7 +21,7 @@ describe.concurrent('findFalsePositives', () => {
         ),
       ).toEqual([]);
     },
-    120_000,
+    600_000,
   );
 
   it('returns none for an agent that requests input while a webhook hangs', async () => {
