@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { isRunning } from '../../../test/support/cli/is-running.ts';
 import type { ClientInstruction } from './client-under-test.ts';
 import { createCommandClient } from './command-client.ts';
 
@@ -99,12 +100,3 @@ it('ends the command and its children at the time limit', async () => {
   await expect.poll(() => isRunning(readPid()), { timeout: 60_000 }).toBe(false);
   rmSync(folder, { recursive: true });
 }, 120_000);
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -1,9 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { ConformanceReport } from '../../../src/conformance/report/build-report.ts';
+import { isRunning } from '../../support/cli/is-running.ts';
 import { type CommandResult, runDragoman } from '../../support/cli/run-command.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-client-conformance-'));
@@ -86,4 +87,18 @@ describe('dragoman conformance client', () => {
       expect.stringContaining('Use a list of send, stream'),
     ]);
   });
+
+  it('ends the executions of the client when it is interrupted', async () => {
+    const script =
+      'require("node:fs").writeFileSync("pid", String(process.pid)); setInterval(() => {}, 1000)';
+    const command = runDragoman(
+      ['conformance', 'client', ...few, '--', process.execPath, '-e', script, '{url}'],
+      { cwd: folder },
+    );
+    const file = join(folder, 'pid');
+    const readPid = (): number => (existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0);
+    await expect.poll(readPid, { timeout: 60_000 }).toBeGreaterThan(0);
+    expect(await command.stop('SIGINT')).toMatchObject({ code: 130, stdout: '', stderr: 'aborted\n' });
+    await expect.poll(() => isRunning(readPid()), { timeout: 60_000 }).toBe(false);
+  }, 180_000);
 });

@@ -60,5 +60,10 @@ export async function runClientConformanceCommand(
   );
   process.off('SIGINT', onInterrupt).off('SIGTERM', onInterrupt);
   progress.clear();
+  if (stop.signal.aborted) {
+    process.stderr.write('aborted\n');
+    process.exitCode = 130;
+    return;
+  }
   publishOutcome(outcome, { flags, targets, baseline, redactor: new Redactor() });
 }
