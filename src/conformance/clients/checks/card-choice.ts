@@ -136,6 +136,27 @@ export const cardChoiceChecks: readonly ClientCheck[] = defineClientChecks(
       },
     },
     {
+      id: 'client-card.supported-interfaces',
+      ...must('8.3.2', 'CARD-006'),
+      versions: ['1.0'],
+      sentence: 'A client uses supportedInterfaces of a card that also has the members of older versions.',
+      remedy: 'Look for supportedInterfaces before url and additionalInterfaces.',
+      async run(probe) {
+        const run = await probe.run('send', {
+          card: (card, { closed }) => ({
+            ...card,
+            protocolVersion: '0.3.0',
+            url: closed,
+            preferredTransport: 'JSONRPC',
+            additionalInterfaces: [{ url: closed, transport: 'JSONRPC' }],
+          }),
+        });
+        const [used] = messagesOf(run);
+        probe.expect(run, used, 'The client did not use supportedInterfaces of the card.');
+        probe.expectSuccess(run, 'send', 'the card also has the members of 0.3');
+      },
+    },
+    {
       id: 'client-card.order',
       ...must('8.3.2', 'CARD-006', 'CARD-007'),
       versions: ['1.0'],

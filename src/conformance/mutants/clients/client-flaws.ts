@@ -47,6 +47,7 @@ export type ClientFlaw =
   | 'parses-each-chunk'
   | 'parses-each-data-line'
   | 'prefers-json-rpc'
+  | 'prefers-old-members'
   | 'reads-without-limit'
   | 'redirects-with-credentials'
   | 'redirects-without-end'

@@ -32,6 +32,7 @@ export const clientMutants: readonly ClientMutant[] = [
   { flaw: 'body-in-get', violates: 'client-request.body', variants: rest },
   { flaw: 'no-version-for-card', violates: 'client-card.version-header' },
   { flaw: 'uses-any-interface', violates: 'client-card.unknown-binding' },
+  { flaw: 'prefers-old-members', violates: 'client-card.supported-interfaces' },
   { flaw: 'uses-first-interface-only', violates: 'client-card.unknown-binding', variants: old },
   { flaw: 'prefers-json-rpc', violates: 'client-card.order', variants: jsonVariants },
   {

@@ -27,7 +27,8 @@ export async function discoverInterfaces(
   if (has('assumes-interface'))
     return { card: {}, drivers: [createDriver('1.0', 'JSONRPC', `${url}/agent/rpc`)] };
   const card = await fetchCard(url, token, http, has);
-  const { version } = detectCardVersion(card);
+  const isOld = has('prefers-old-members') && typeof card.url === 'string';
+  const { version } = isOld ? { version: '0.3' as const } : detectCardVersion(card);
   const usable = has('uses-any-interface') ? card : withoutUnknownVersions(card);
   const published = { url, card: usable, version };
   let drivers = cardVariants(published);
