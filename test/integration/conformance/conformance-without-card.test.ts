@@ -52,6 +52,8 @@ describe('dragoman conformance without a usable card', () => {
     expect(findings(result)).toEqual([
       `card.found: There is no agent card at /.well-known/agent-card.json: ${reason}`,
     ]);
+    const warned = result.categories.agentCard.filter(({ verdict }) => verdict === 'warn');
+    expect(warned.map(({ test }) => test)).toEqual(reason.includes('401') ? ['card.public'] : []);
     expect(result).toMatchObject({ conformanceLevel: 'non-conformant', variants: [] });
     expect(result.unreachable).toBeUndefined();
     expect(result.warnings.join()).toContain('Only the card was tested');

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '../../../primitives/json.ts';
+import { InconclusiveError } from '../../check-errors.ts';
 import type { Probe } from '../../probe.ts';
-import type { HttpExchange } from '../../wire/http-exchange.ts';
+import { authStatus, type HttpExchange } from '../../wire/http-exchange.ts';
 
 /** Fetches the card as a client of 1.0. */
 export function fetchCard1_0(
@@ -22,6 +23,13 @@ export function expectCard(probe: Probe, exchange: HttpExchange): JsonObject {
     exchanges: [exchange],
   });
   return isObject ? card : {};
+}
+
+/** Expects the card in the response to a request without credentials. A missing card is another violation. */
+export function expectPublic(probe: Probe, exchange: HttpExchange): void {
+  if (!probe.context.hasCard && authStatus(exchange) === undefined)
+    throw new InconclusiveError('There is no readable agent card.');
+  probe.expectEqual(exchange.status, 200, 'The card cannot be read without credentials');
 }
 
 /** Returns why a response contains no card. */

@@ -15,7 +15,7 @@ import { errorMismatch } from '../../drivers/error-response.ts';
 import { asText, objectsOf } from '../../drivers/normalized-views.ts';
 import { grpcOrigin } from '../../discovery/grpc-address.ts';
 import { authStatus } from '../../wire/http-exchange.ts';
-import { expectCard, fetchCard1_0 } from './card-check.ts';
+import { expectCard, expectPublic, fetchCard1_0 } from './card-check.ts';
 import { cardSchemaErrors, findSecrets } from './card-schema.ts';
 import { isLoopbackUrl } from '../push/loopback.ts';
 
@@ -141,8 +141,7 @@ export const cardChecks = defineChecks({ category: 'agent-card', versions: ['1.0
     remedy: 'Serve the card without authentication.',
     runsWithoutCard: true,
     async run(probe) {
-      const { status } = await fetchCard1_0(probe.withCredentials({}));
-      probe.expectEqual(status, 200, 'The card cannot be read without credentials');
+      expectPublic(probe, await fetchCard1_0(probe.withCredentials({})));
     },
   },
   {

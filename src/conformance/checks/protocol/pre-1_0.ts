@@ -5,7 +5,7 @@ import { InconclusiveError, NotApplicableError } from '../../check-errors.ts';
 import type { Probe } from '../../probe.ts';
 import { restingStates } from '../../observation/task-tracker.ts';
 import { type NormalizedTask, asText, listOf, objectOf, objectsOf } from '../../drivers/normalized-views.ts';
-import { expectCard } from '../card/card-check.ts';
+import { expectCard, expectPublic } from '../card/card-check.ts';
 import { authStatus, isEventStream } from '../../wire/http-exchange.ts';
 import { stripTrailing } from '../../../primitives/text.ts';
 
@@ -118,9 +118,8 @@ export const pre1_0Checks = defineChecks({ category: 'agent-card', versions: ['0
     versions: ['0.1', '0.3'],
     about: 'card',
     async run(probe) {
-      const exchange = await probe.context.http.send({ method: 'GET', url: probe.context.cardUrl });
-      probe.exchanges.push(exchange);
-      probe.expectEqual(exchange.status, 200, 'The card is not public');
+      const anonymous = probe.withCredentials({});
+      expectPublic(probe, await anonymous.sendRaw({ method: 'GET', url: probe.context.cardUrl }));
     },
   },
   {
