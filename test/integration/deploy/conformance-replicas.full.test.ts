@@ -54,6 +54,7 @@ it.skipIf(!hasPostgres).each(reverseProxies)(
     const one = await verdicts(urls[0] ?? '');
     const three = await verdicts(proxy.url);
     expect(three).toEqual(one);
+    expect(three.level).toBe('full');
     expect(three.passed).toBeGreaterThan(300);
   },
 );
