@@ -10,7 +10,7 @@ import { defaultWindow, maxWindow, settingsFrame } from './session-settings.ts';
 /** Bytes that wait to be sent above which nothing more is read from the peer, which would cause more. */
 const maxUnsent = 1 << 20;
 
-/** Milliseconds that a peer has to read the last frames of a connection. */
+/** Milliseconds in which a peer must read some of the last frames of a connection. */
 const closingTime = 500;
 
 /** A connection of HTTP/2 (RFC 9113): the state of both sides. */
@@ -24,6 +24,8 @@ export class Http2Session extends SessionReceiver {
   #isFailed = false;
   #error: Error | undefined = undefined;
   #closingTimer: NodeJS.Timeout | undefined = undefined;
+  /** Bytes that the peer had not read when that was last checked. */
+  #unread = 0;
 
   /** Starts HTTP/2 on a socket whose preface has not been read. */
   constructor(socket: Socket, options: SessionOptions, listener: SessionListener) {
@@ -117,7 +119,14 @@ export class Http2Session extends SessionReceiver {
     this.output.flush();
     this.socket.end();
     this.socket.resume();
-    this.#closingTimer ??= setTimeout(() => this.socket.destroy(), closingTime).unref();
+    this.#closingTimer ??= setInterval(() => this.#closeUnlessRead(), closingTime).unref();
+  }
+
+  /** Closes the connection of a peer that does not read the last frames. */
+  #closeUnlessRead(): void {
+    const { writableLength } = this.socket;
+    if (writableLength === 0 || writableLength === this.#unread) this.socket.destroy();
+    this.#unread = writableLength;
   }
 
   #closeStreams(error: Error | undefined): void {
@@ -155,12 +164,12 @@ export class Http2Session extends SessionReceiver {
   }
 
   #ended(): void {
-    if (this.isDestroyed) this.socket.destroy();
+    if (this.isDestroyed) this.socket.destroySoon();
     else this.listener.endReceived?.();
   }
 
   #closed(): void {
-    clearTimeout(this.#closingTimer);
+    clearInterval(this.#closingTimer);
     this.#isDestroyed = true;
     this.#closeStreams(this.#error ?? new Error('The connection was closed'));
     this.listener.closed(this.#error);

@@ -32,7 +32,7 @@ export function settingsFrame(settings: Http2Settings, isServer: boolean): strin
   const { maxConcurrentStreams, initialWindowSize, maxHeaderListSize } = settings;
   let payload = setting(settingIds.initialWindowSize, initialWindowSize);
   if (!isServer) payload += setting(settingIds.enablePush, 0);
-  if (maxConcurrentStreams !== undefined)
+  if (maxConcurrentStreams !== undefined && Number.isFinite(maxConcurrentStreams))
     payload += setting(settingIds.maxConcurrentStreams, maxConcurrentStreams);
   if (Number.isFinite(maxHeaderListSize)) payload += setting(settingIds.maxHeaderListSize, maxHeaderListSize);
   return frameOf(frameTypes.settings, frameFlags.none, 0, payload);
