@@ -2,7 +2,7 @@ import type { TaskStore, TaskLog } from '../store/task-store.ts';
 import { memoryTaskStore } from '../store/memory-task-store.ts';
 import type { Agent, CallContext } from '../protocol/agent.ts';
 import type { AgentCard } from '../protocol/card.ts';
-import { A2AError, taskNotFound } from '../protocol/errors.ts';
+import { A2AError } from '../protocol/errors.ts';
 import type { StreamEvent } from '../protocol/event.ts';
 import { type LogSink, quietLogSink } from '../primitives/log.ts';
 import { isThenable, mapResolved, type MaybePromise } from '../primitives/maybe-promise.ts';
@@ -10,7 +10,7 @@ import type { Message } from '../protocol/message.ts';
 import { type Outage, throwOutage } from '../protocol/outage.ts';
 import type { SendRequest } from '../protocol/requests.ts';
 import { LazyTracing } from '../tracing/tracing.ts';
-import { isTerminal, type Task, limitHistory } from '../protocol/task.ts';
+import { isTerminal, type Task } from '../protocol/task.ts';
 import {
   type MessageClass,
   classifyMessage,
@@ -22,6 +22,8 @@ import {
 import { buildCard, extendedCardMembers } from './build-card.ts';
 import { copyingAgent } from './copying-agent.ts';
 import { systemClock } from '../primitives/clock.ts';
+import { found } from './runs/found-log.ts';
+import { TaskReads } from './streams/task-reads.ts';
 import { sharedViewOf } from '../primitives/copies/shared-view.ts';
 import { monotonicTimestamps } from './monotonic-timestamps.ts';
 import type { AgentDefinition, AgentOptions, LocalAgent, ProcessFunction } from './agent-definition.ts';
@@ -80,6 +82,7 @@ class Engine implements LocalAgent, TaskRunHost {
   readonly newId: () => string;
   readonly report: LogSink;
   readonly onTaskState: TaskRunHost['onTaskState'];
+  readonly getTask: Agent['getTask'];
   readonly createPushConfig: Agent['createPushConfig'];
   readonly getPushConfig: Agent['getPushConfig'];
   readonly listPushConfigs: Agent['listPushConfigs'];
@@ -112,6 +115,7 @@ class Engine implements LocalAgent, TaskRunHost {
     options.metrics?.observeStore(this.#taskStore);
     this.#validator = new MessageValidator(definition);
     this.#watchdog = new Watchdog(this.#runs, clock, options);
+    this.getTask = new TaskReads(this.#taskStore, clock).getTask;
     this.#push = new PushConfigService(this.#taskStore, definition, options, this);
     const plan = recoveryPlan(definition, this.#process);
     this.#recovery = new TaskRecovery(this.#taskStore, plan, this, this.#push);
@@ -279,6 +283,7 @@ class Engine implements LocalAgent, TaskRunHost {
     const contextId = request.message.contextId ?? this.newId();
     const task = submittedTask(withTaskIds(request.message, contextId, id), this.timestamp());
     if (call.version === '0.1') task.originVersion = '0.1';
+    if (call.preview) task.generation = 1;
     const log = this.#taskStore.create(call.owner ?? '', task, key ?? undefined);
     this.onTaskState?.('submitted');
     return log;
@@ -365,18 +370,6 @@ class Engine implements LocalAgent, TaskRunHost {
     });
   }
 
-  readonly getTask: Agent['getTask'] = ({ id, historyLength }, call = anonymousCall) => {
-    try {
-      const log = this.#taskStore.open(call.owner ?? '', id);
-      // Task stores in memory respond synchronously.
-      return Promise.resolve(
-        mapResolved(log, (opened) => limitHistory(found(opened, id).task(), historyLength)),
-      );
-    } catch (error) {
-      return Promise.reject(error);
-    }
-  };
-
   readonly listTasks: Agent['listTasks'] = async (request, call = anonymousCall) =>
     this.#taskStore.list(call.owner ?? '', request);
 
@@ -392,9 +385,4 @@ class Engine implements LocalAgent, TaskRunHost {
     const events = mapResolved(log, (opened) => subscribeToTask(opened, id, after));
     return endOnAbort(isThenable(events) ? deferredStream(events) : events, call);
   };
-}
-
-function found(log: TaskLog | undefined, id: string): TaskLog {
-  if (log) return log;
-  throw taskNotFound(id);
 }

@@ -44,6 +44,8 @@ export interface CallContext {
   readonly tenant?: string;
   /** Protocol version of the request. */
   readonly version?: ProtocolVersion;
+  /** Version whose drafted features the server offers; see the option `preview` of `serve`. */
+  readonly preview?: '1.1' | undefined;
   /** URIs of the extensions that the client requests. */
   readonly extensions?: readonly string[];
   /** Keeps the work of a request alive until a promise settles, in runtimes that end it with the response. */

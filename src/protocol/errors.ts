@@ -42,6 +42,7 @@ export const errorTable = {
     'A required extension was not requested',
   ),
   VERSION_NOT_SUPPORTED: row(-32009, 400, 'FAILED_PRECONDITION', 'Protocol version not supported'),
+  TASK_GENERATION_MISMATCH: row(-32010, 409, 'ABORTED', 'The task has another generation'),
   UNAUTHENTICATED: row(-32600, 401, 'UNAUTHENTICATED', 'Authentication required'),
   PERMISSION_DENIED: row(-32600, 403, 'PERMISSION_DENIED', 'Permission denied'),
   NOT_FOUND: row(-32601, 404, 'NOT_FOUND', 'Not found'),

@@ -8,6 +8,12 @@ interface Sequenced {
   sequence?: number;
 }
 
+/** Generation of the task after an event. */
+interface Generated {
+  /** Absent unless the server previews 1.1; see {@link Task.generation}. */
+  generation?: number;
+}
+
 /** Snapshot of the task: the first event of a task stream. */
 export interface TaskSnapshotEvent extends Sequenced {
   kind: 'task';
@@ -21,7 +27,7 @@ export interface DirectMessageEvent extends Sequenced {
 }
 
 /** Change of the state or message of a task. */
-export interface TaskStatusUpdateEvent extends Sequenced {
+export interface TaskStatusUpdateEvent extends Sequenced, Generated {
   kind: 'status';
   taskId: string;
   contextId: string;
@@ -30,7 +36,7 @@ export interface TaskStatusUpdateEvent extends Sequenced {
 }
 
 /** A new artifact, or a chunk of one. */
-export interface TaskArtifactUpdateEvent extends Sequenced {
+export interface TaskArtifactUpdateEvent extends Sequenced, Generated {
   kind: 'artifact';
   taskId: string;
   contextId: string;

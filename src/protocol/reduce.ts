@@ -43,11 +43,13 @@ export class TaskReducer {
   /** Index by artifact id, if there are too many artifacts for a linear search. */
   #indexes: Map<string, number> | undefined;
   #snapshot: Task | undefined;
+  #generation: number | undefined;
 
   constructor(task: Task) {
     this.#base = task;
     this.#status = task.status;
     this.#snapshot = task;
+    this.#generation = task.generation;
     this.#reset(task);
   }
 
@@ -64,10 +66,12 @@ export class TaskReducer {
     switch (change.kind) {
       case 'status':
         this.#snapshot = undefined;
+        this.#generation = change.generation ?? this.#generation;
         this.#applyStatus(change);
         break;
       case 'artifact':
         this.#snapshot = undefined;
+        this.#generation = change.generation ?? this.#generation;
         this.#applyArtifact(change);
         break;
       case 'input':
@@ -79,6 +83,7 @@ export class TaskReducer {
         this.#base = change.task;
         this.#status = change.task.status;
         this.#snapshot = change.task;
+        this.#generation = change.task.generation;
         this.#reset(change.task);
         break;
       case 'message':
@@ -101,6 +106,7 @@ export class TaskReducer {
     if (history) task.history = history;
     if (metadata) task.metadata = metadata;
     if (originVersion) task.originVersion = originVersion;
+    if (this.#generation !== undefined) task.generation = this.#generation;
     this.#snapshot = task;
     return task;
   }

@@ -12,6 +12,8 @@ export interface SendConfiguration {
   historyLength?: number;
   /** Responds when the task exists, without waiting for a terminal or interrupted state. */
   returnImmediately?: boolean;
+  /** Rejects the message if the task has another generation. Preview of 1.1. */
+  ifGenerationMatch?: number;
 }
 
 /** Request of `send` and `stream`. */
@@ -43,6 +45,8 @@ export function namedSkillIds({ message, metadata }: SendRequest): string[] {
 export interface GetTaskRequest {
   id: string;
   historyLength?: number;
+  /** Waits until the task has a greater generation, for a limited time. Preview of 1.1. */
+  currentGeneration?: number;
 }
 
 /** Request of `listTasks`. A task must match all filters. Tasks are ordered by status time, newest first. */

@@ -45,6 +45,11 @@ export interface Task {
   history?: Message[];
   metadata?: Metadata;
   /**
+   * Number of state transitions and artifact updates, plus 1. Set only if the server previews 1.1, which adds it to the
+   * protocol.
+   */
+  generation?: number;
+  /**
    * Protocol version of the client that created the task, set only for 0.1. Versions 0.1 and 0.3 share method names but
    * not formats, so later requests such as `tasks/get` are answered in this version. Never on the wire.
    */

@@ -53,6 +53,11 @@ export interface ServerOptions {
    * @defaultValue all versions
    */
   onlyVersion?: ExclusiveVersion;
+  /**
+   * Offers features of a version that is not released: generations of tasks in 1.0 over all transports. They may change.
+   * @defaultValue none
+   */
+  preview?: '1.1';
   /** Maximum size of a request body, in bytes. @defaultValue 10 MiB */
   maxBodyBytes?: number;
   /** Maximum number of open streams. @defaultValue 50,000 */

@@ -31,6 +31,8 @@ export class InMemoryTaskLog implements TaskLog {
   /** The newest sequence number that subscribers may see. */
   visible: number;
   state: TaskState;
+  /** Generation of the newest state; undefined if the task has none. */
+  #generation: number | undefined;
   /** Approximate memory use of the task and its changes, in bytes. */
   bytes: number;
   #backend: LogBackend;
@@ -60,6 +62,7 @@ export class InMemoryTaskLog implements TaskLog {
     this.visible = this.sequence;
     this.#appliedUpTo = this.sequence;
     this.state = task.status.state;
+    this.#generation = task.generation;
     this.bytes = sequence === undefined ? taskSize(task) : 0;
     this.#reducer = new TaskReducer(task);
     this.#changes = sequence === undefined ? [{ kind: 'task', task, sequence: 1 }] : [];
@@ -92,6 +95,7 @@ export class InMemoryTaskLog implements TaskLog {
     else this.#changes.push(change);
     if (change.kind === 'status') this.state = change.status.state;
     else if (change.kind === 'task') this.state = change.task.status.state;
+    if (this.#generation !== undefined) this.#generation = withGeneration(change, this.#generation);
   }
 
   whenPersisted(): Promise<void> | undefined {
@@ -133,6 +137,7 @@ export class InMemoryTaskLog implements TaskLog {
     this.#appliedUpTo = this.visible;
     this.sequence = this.visible;
     this.state = task.status.state;
+    this.#generation = task.generation;
   }
 
   /**
@@ -224,6 +229,15 @@ export class InMemoryTaskLog implements TaskLog {
     subscription.nextWaiting = undefined;
     subscription.previousWaiting = undefined;
   }
+}
+
+/** Gives a change the next generation, unless it is a message of the user. @returns the generation after the change */
+function withGeneration(change: TaskChange, before: number): number {
+  if (change.kind === 'input' || change.kind === 'message') return before;
+  const generation = before + 1;
+  if (change.kind === 'task') change.task = { ...change.task, generation };
+  else change.generation = generation;
+  return generation;
 }
 
 /** Appends to a list of up to three changes without spare capacity. Written out because `concat` takes three times as long. */

@@ -6,6 +6,7 @@ import { describeSubscribing } from './task-store/subscribing.ts';
 import { describeListing } from './task-store/listing.ts';
 import { describeOwners } from './task-store/owners.ts';
 import { describePaging } from './task-store/paging.ts';
+import { describeGenerations } from './task-store/generations.ts';
 import { describeExpiry } from './task-store/expiry.ts';
 import { describeAppending } from './task-store/appending.ts';
 
@@ -52,5 +53,6 @@ export function describeTaskStore(
     describeExpiry(fixture);
     describeDeliveries(fixture);
     describeCopies(fixture);
+    describeGenerations(fixture);
   });
 }

@@ -23,6 +23,7 @@ import { grpcServices } from './grpc-service.ts';
 import type { FieldType, MessageType } from './message-type.ts';
 import { messages0_3 } from './messages-0_3.ts';
 import { messages1_0 } from './messages-1_0.ts';
+import { messages1_1 } from '../v1_1/protobuf-messages.ts';
 
 const runs = { numRuns: 20 };
 const maxDepth = 3;
@@ -96,7 +97,8 @@ function fieldOf(field: FieldType, able: Abilities, depth: number): fc.Arbitrary
   if (field.cardinality === 'many') return fc.array(one, { minLength: 1, maxLength: 2 });
   if (field.cardinality === 'map')
     return fc.dictionary(key, one, { minKeys: 1, maxKeys: 2, noNullPrototype: true });
-  const isDefault = (value: unknown): boolean => value === '' || value === 0 || value === false;
+  const isDefault = (value: unknown): boolean =>
+    value === '' || value === 0 || value === '0' || value === false;
   return field.hasPresence ? one : one.filter((value) => !isDefault(value) && !isUnspecified(value));
 }
 
@@ -115,6 +117,8 @@ function valueOf({ type }: FieldType, able: Abilities, depth: number): fc.Arbitr
       return fc.boolean();
     case 'int32':
       return fc.integer();
+    case 'int64':
+      return fc.maxSafeInteger().map(String);
     case 'Timestamp':
       return fc
         .date({ min: new Date(able.since), max: new Date(253_402_300_799_999), noInvalidDate: true })
@@ -137,6 +141,7 @@ function registryOf(packageName: string, messages: readonly MessageType[]): Regi
 
 describe.each([
   ['1.0', 'lf.a2a.v1', messages1_0],
+  ['1.1', 'lf.a2a.v1', messages1_1],
   ['0.3', 'a2a.v1', messages0_3],
 ] as const)('messages of %s', (_version, packageName, messages) => {
   const types = Object.values<MessageType>(messages).filter(({ name }) => name !== 'Empty');

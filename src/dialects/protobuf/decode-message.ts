@@ -86,6 +86,8 @@ function readField(field: FieldType, reader: ByteReader, former: unknown, depth:
       return reader.varint() !== 0;
     case 'int32':
       return reader.int32();
+    case 'int64':
+      return String(reader.int64());
     case 'Timestamp':
       return readProtoTimestamp(reader);
     case 'Struct':

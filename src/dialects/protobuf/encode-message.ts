@@ -118,6 +118,14 @@ function writeField({ type }: FieldType, number: number, value: unknown, hasPres
       writer.varint(tag);
       writer.varint(value);
       return;
+    case 'int64': {
+      const integer = typeof value === 'string' && /^-?\d{1,16}$/.test(value) ? Number(value) : value;
+      if (!Number.isSafeInteger(integer)) throw mismatch('an integer below 2^53');
+      if (integer === 0 && !hasPresence) return;
+      writer.varint(tag);
+      writer.varint(integer as number);
+      return;
+    }
     case 'Timestamp':
     case 'Struct':
     case 'Value': {

@@ -4,11 +4,13 @@ import type { Dialect } from '../dialect.ts';
 import { grpcRequests } from '../v0_3_rest/grpc-requests.ts';
 import { v0_3_rest } from '../v0_3_rest/index.ts';
 import { v1_0 } from '../v1_0/index.ts';
+import { v1_1 } from '../v1_1/index.ts';
 import { encodeFrameText } from './encode-message.ts';
 import { frameText } from './length-prefix.ts';
 import type { MessageType } from './message-type.ts';
 import { messages0_3 } from './messages-0_3.ts';
 import { messages1_0 } from './messages-1_0.ts';
+import { messages1_1 } from '../v1_1/protobuf-messages.ts';
 
 /** A method of the service of one version. */
 export interface GrpcMethod {
@@ -36,43 +38,48 @@ type MethodTable = readonly (readonly [
   response: MessageType,
 ])[];
 
-const m10 = messages1_0;
 const m03 = messages0_3;
 
-/** The service of 1.0. */
-const grpcService1_0 = defineService('lf.a2a.v1', v1_0, [
-  ['SendMessage', 'send', m10.SendMessageRequest, m10.SendMessageResponse],
-  ['SendStreamingMessage', 'stream', m10.SendMessageRequest, m10.StreamResponse],
-  ['GetTask', 'getTask', m10.GetTaskRequest, m10.Task],
-  ['ListTasks', 'listTasks', m10.ListTasksRequest, m10.ListTasksResponse],
-  ['CancelTask', 'cancelTask', m10.CancelTaskRequest, m10.Task],
-  ['SubscribeToTask', 'subscribe', m10.SubscribeToTaskRequest, m10.StreamResponse],
+/** Returns the methods of 1.0. */
+const methods1_0 = (m: { readonly [name in keyof typeof messages1_0]: MessageType }): MethodTable => [
+  ['SendMessage', 'send', m.SendMessageRequest, m.SendMessageResponse],
+  ['SendStreamingMessage', 'stream', m.SendMessageRequest, m.StreamResponse],
+  ['GetTask', 'getTask', m.GetTaskRequest, m.Task],
+  ['ListTasks', 'listTasks', m.ListTasksRequest, m.ListTasksResponse],
+  ['CancelTask', 'cancelTask', m.CancelTaskRequest, m.Task],
+  ['SubscribeToTask', 'subscribe', m.SubscribeToTaskRequest, m.StreamResponse],
   [
     'CreateTaskPushNotificationConfig',
     'createPushConfig',
-    m10.TaskPushNotificationConfig,
-    m10.TaskPushNotificationConfig,
+    m.TaskPushNotificationConfig,
+    m.TaskPushNotificationConfig,
   ],
   [
     'GetTaskPushNotificationConfig',
     'getPushConfig',
-    m10.GetTaskPushNotificationConfigRequest,
-    m10.TaskPushNotificationConfig,
+    m.GetTaskPushNotificationConfigRequest,
+    m.TaskPushNotificationConfig,
   ],
   [
     'ListTaskPushNotificationConfigs',
     'listPushConfigs',
-    m10.ListTaskPushNotificationConfigsRequest,
-    m10.ListTaskPushNotificationConfigsResponse,
+    m.ListTaskPushNotificationConfigsRequest,
+    m.ListTaskPushNotificationConfigsResponse,
   ],
   [
     'DeleteTaskPushNotificationConfig',
     'deletePushConfig',
-    m10.DeleteTaskPushNotificationConfigRequest,
-    m10.Empty,
+    m.DeleteTaskPushNotificationConfigRequest,
+    m.Empty,
   ],
-  ['GetExtendedAgentCard', 'extendedCard', m10.GetExtendedAgentCardRequest, m10.AgentCard],
-]);
+  ['GetExtendedAgentCard', 'extendedCard', m.GetExtendedAgentCardRequest, m.AgentCard],
+];
+
+/** The service of 1.0. */
+const grpcService1_0 = defineService('lf.a2a.v1', v1_0, methods1_0(messages1_0));
+
+/** The service of 1.0 with the fields that 1.1 adds. */
+const grpcService1_1 = defineService('lf.a2a.v1', v1_1, methods1_0(messages1_1));
 
 /** The service of 0.3 and 0.2. */
 const grpcService0_3 = defineService('a2a.v1', { ...v0_3_rest, requests: grpcRequests }, [
@@ -108,9 +115,12 @@ const grpcService0_3 = defineService('a2a.v1', { ...v0_3_rest, requests: grpcReq
   ['GetAgentCard', 'extendedCard', m03.GetAgentCardRequest, m03.AgentCard],
 ]);
 
-/** Finds the method of a path such as `/lf.a2a.v1.A2AService/GetTask`. */
-export function findGrpcMethod(path: string): { service: GrpcService; method: GrpcMethod } | undefined {
-  return methodsByPath.get(path);
+/** Finds the method of a path such as `/lf.a2a.v1.A2AService/GetTask`. @param preview - whether 1.1 is previewed */
+export function findGrpcMethod(
+  path: string,
+  preview?: '1.1',
+): { service: GrpcService; method: GrpcMethod } | undefined {
+  return (preview && previewedMethods.get(path)) ?? methodsByPath.get(path);
 }
 
 /** Returns the service of a version; undefined for versions without gRPC. */
@@ -122,11 +132,16 @@ export function grpcServiceOf(version: ProtocolVersion): GrpcService | undefined
 /** The services of all versions. */
 export const grpcServices: readonly GrpcService[] = [grpcService1_0, grpcService0_3];
 
-const methodsByPath = new Map(
-  grpcServices.flatMap((service) =>
-    service.methods.map((method) => [service.path + method.name, { service, method }] as const),
-  ),
-);
+const methodsByPath = methodTable(grpcServices);
+const previewedMethods = methodTable([grpcService1_1]);
+
+function methodTable(services: readonly GrpcService[]) {
+  return new Map(
+    services.flatMap((service) =>
+      service.methods.map((method) => [service.path + method.name, { service, method }] as const),
+    ),
+  );
+}
 
 function defineService(packageName: string, base: Dialect, table: MethodTable): GrpcService {
   const methods = table.map(([name, operation, request, response]) => ({

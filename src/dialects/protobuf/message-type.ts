@@ -1,6 +1,6 @@
 /** Types with a format of their own: the well-known types of protocol buffers that A2A uses. */
 const wellKnown = ['Struct', 'Value', 'Timestamp'] as const;
-const scalars = ['string', 'bytes', 'bool', 'int32'] as const;
+const scalars = ['string', 'bytes', 'bool', 'int32', 'int64'] as const;
 
 /** A type without fields of its own. */
 type SimpleType = (typeof scalars)[number] | (typeof wellKnown)[number];
@@ -98,7 +98,7 @@ function wireTypeOf({ cardinality, type }: FieldType): number {
 
 /** Returns the wire type of a value. */
 export function wireTypeOfType(type: FieldType['type']): number {
-  if (type === 'bool' || type === 'int32') return 0;
+  if (type === 'bool' || type === 'int32' || type === 'int64') return 0;
   return typeof type === 'object' && type.kind === 'enum' ? 0 : 2;
 }
 

@@ -10,6 +10,7 @@ const olderCodes: ReadonlyMap<ErrorReason, number> = new Map<ErrorReason, number
   ['EXTENDED_AGENT_CARD_NOT_CONFIGURED', -32004],
   ['EXTENSION_SUPPORT_REQUIRED', -32600],
   ['VERSION_NOT_SUPPORTED', -32600],
+  ['TASK_GENERATION_MISMATCH', -32603],
 ]);
 
 /** Codes that the prose of 0.1 defines and later versions redefined. */

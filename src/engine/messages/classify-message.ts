@@ -7,6 +7,7 @@ import type { SendRequest } from '../../protocol/requests.ts';
 import { isTerminal, type Task } from '../../protocol/task.ts';
 import type { AgentDefinition } from '../agent-definition.ts';
 import { whenSettled } from '../runs/persisted-task.ts';
+import { checkGeneration } from './check-generation.ts';
 
 /** Class of an incoming message: it starts a task, continues one, or is a duplicate (idempotent resend). */
 export type MessageClass =
@@ -87,7 +88,7 @@ function classifyPersisted(
 
 function classifyForTask(
   log: TaskLog | undefined,
-  { message, clientTaskId }: SendRequest,
+  { message, clientTaskId, configuration }: SendRequest,
   { isMarked, after }: RepeatRule,
 ): MessageClass {
   if (!log) {
@@ -99,6 +100,7 @@ function classifyForTask(
   }
   const task = log.task();
   if (isMarked && isDuplicate(task, message, after)) return { kind: 'duplicate', log };
+  checkGeneration(task, configuration?.ifGenerationMatch);
   if (isTerminal(log.state)) {
     throw new A2AError('UNSUPPORTED_OPERATION', `The task is ${log.state} and accepts no more messages`, {
       details: { taskId: log.id },

@@ -1,5 +1,6 @@
 import { dialectForVersion } from '../../dialects/negotiation.ts';
 import type { Dialect } from '../../dialects/dialect.ts';
+import { previewOf } from '../../dialects/v1_1/index.ts';
 import type { ProtocolVersion } from '../../protocol/card.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { PushConfig } from '../../protocol/push.ts';
@@ -57,10 +58,17 @@ function cachedBody(event: StreamEvent, dialect: Dialect, task: () => Task): str
   return body;
 }
 
-function serializeBody(event: StreamEvent, dialect: Dialect, task: () => Task): string {
+function serializeBody(event: StreamEvent, registered: Dialect, task: () => Task): string {
+  const dialect = hasGeneration(event) ? previewOf(registered) : registered;
   // A 1.0 notification contains only the event.
   const fullTask = dialect.version === '1.0' ? undefined : task();
   return JSON.stringify(dialect.notification.write(event, fullTask as Task));
+}
+
+/** Returns true for events of tasks that a server with a preview of 1.1 has created. */
+function hasGeneration(event: StreamEvent): boolean {
+  const { generation } = event.kind === 'task' ? event.task : (event as { generation?: number });
+  return generation !== undefined;
 }
 
 /** Encodes ids, which may contain any characters, for a header. */

@@ -6,6 +6,7 @@ import { isStreamingOperation } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { MessageType } from '../../dialects/protobuf/message-type.ts';
 import { type HttpServerRequest, type HttpServerResponse, singleHeader } from '../http/http-message.ts';
+import { withoutPreview } from '../http/requested-version.ts';
 import type { ServerContext } from '../http/server-context.ts';
 import { SseStream } from '../http/sse-stream.ts';
 import type { StreamEnvelope } from '../http/stream-envelope.ts';
@@ -43,7 +44,7 @@ export function handleGrpc(
   if (limited) throw limited;
   const { dialect } = service;
   const { operation, request: type } = method;
-  checkVersion(request, dialect.version);
+  checkVersion(request, dialect.version, context.preview);
   const read = readParams(context, type, message);
   const params = named ? { ...read, tenant: named.tenant } : read;
   const operationCall = readOperationCall(context, request, { dialect, operation }, params);
@@ -73,8 +74,12 @@ export function handleGrpc(
 }
 
 /** The package of the method determines the version; metadata must not name another one. */
-function checkVersion({ headers }: HttpServerRequest, version: string): void {
-  const text = singleHeader(headers, 'a2a-version');
+function checkVersion(
+  { headers }: HttpServerRequest,
+  version: string,
+  preview: ServerContext['preview'],
+): void {
+  const text = withoutPreview(singleHeader(headers, 'a2a-version'), preview);
   const named = text === undefined || text === '' ? undefined : parseVersionHeader(text);
   const isOlder = version !== '1.0' && (named === '0.3' || named === '0.2');
   if (named === undefined || named === version || isOlder) return;

@@ -11,8 +11,8 @@ export function findServedMethod(
   path: string,
   isShared: boolean,
 ): { service: GrpcService; method: GrpcMethod } | undefined {
-  const found = findGrpcMethod(handler.localPath(path) ?? (isShared ? path : ''));
-  const { onlyVersion } = handler.context;
+  const { onlyVersion, preview } = handler.context;
+  const found = findGrpcMethod(handler.localPath(path) ?? (isShared ? path : ''), preview);
   if (found && onlyVersion !== undefined && found.service.dialect.version !== onlyVersion) return undefined;
   return found;
 }

@@ -18,6 +18,7 @@ import { handleRpc, rpcErrorResponse } from './json-rpc.ts';
 import type { ServerBudgets } from '../limits/server-budgets.ts';
 import { MetricsEndpoint } from '../telemetry/metrics-endpoint.ts';
 import { withRetryAfter } from '../limits/limits.ts';
+import { withoutPreview } from './requested-version.ts';
 import type { ServerOptions } from '../server-options.ts';
 import { isRpcPath, errorResponse, authErrorResponse } from './error-response.ts';
 import { isServerPath } from './reserved-paths.ts';
@@ -296,7 +297,7 @@ export class AgentHttpHandler {
 
   /** Returns the requested version, unvalidated. */
   #versionText(request: HttpServerRequest): string | undefined {
-    return this.#options.onlyVersion ?? requestedVersion(request);
+    return this.#options.onlyVersion ?? withoutPreview(requestedVersion(request), this.#options.preview);
   }
 
   #localPath({ path }: HttpServerRequest): string | undefined {

@@ -150,6 +150,11 @@ export class ServerContext {
     return true;
   }
 
+  /** The version whose drafted features are offered, if there is one. */
+  get preview(): ServerOptions['preview'] {
+    return this.#options.preview;
+  }
+
   /** The only version that is served, if there is one. */
   get onlyVersion(): ServerOptions['onlyVersion'] {
     return this.#options.onlyVersion;

@@ -7,6 +7,7 @@ import { requestedExtensions } from '../http/extensions.ts';
 /** Call context of an HTTP request. Its identity is in members of its own, so that `{ ...call }` keeps it. */
 export class HttpCallContext implements CallContext {
   readonly version: ProtocolVersion;
+  readonly preview: CallContext['preview'];
   readonly tenant: string | undefined;
   readonly extensions: readonly string[] | undefined;
   readonly principal: Principal | undefined;
@@ -17,8 +18,14 @@ export class HttpCallContext implements CallContext {
   readonly #request: HttpServerRequest;
   #controller: AbortController | undefined = undefined;
 
-  constructor(request: HttpServerRequest, version: ProtocolVersion, tenant: string | undefined) {
+  constructor(
+    request: HttpServerRequest,
+    version: ProtocolVersion,
+    tenant: string | undefined,
+    preview?: CallContext['preview'],
+  ) {
     this.version = version;
+    this.preview = preview;
     this.tenant = tenant;
     this.extensions = requestedExtensions(request.headers);
     this.principal = request.authentication?.principal;

@@ -1,5 +1,6 @@
 import type { Dialect } from '../../dialects/dialect.ts';
 import { checkLength } from '../../dialects/field-readers.ts';
+import { previewOf } from '../../dialects/v1_1/index.ts';
 import { strictMode } from '../../dialects/translation-loss.ts';
 import { isStreamingOperation, type Operation } from '../../protocol/agent.ts';
 import type { HttpServerRequest } from '../http/http-message.ts';
@@ -17,14 +18,16 @@ import type { OperationCall } from './invoke-agent.ts';
 export function readOperationCall(
   context: ServerContext,
   request: HttpServerRequest,
-  { dialect, operation }: { readonly dialect: Dialect; readonly operation: Operation },
+  { dialect: requested, operation }: { readonly dialect: Dialect; readonly operation: Operation },
   params: unknown,
   pathTenant?: string,
 ): OperationCall {
+  const { preview } = context;
+  const dialect = preview ? previewOf(requested) : requested;
   const operationRequest = dialect.requests[operation].read(params, strictMode);
   const isCurrent = dialect.version === '1.0';
   const tenant = pathTenant ?? (isCurrent ? tenantOf(params) : undefined);
-  const call = new HttpCallContext(request, dialect.version, checkLength(tenant, 'tenant', 'name'));
+  const call = new HttpCallContext(request, dialect.version, checkLength(tenant, 'tenant', 'name'), preview);
   if (isStreamingOperation(operation)) readLastEventId(request, operationRequest);
   if (operation === 'send' || operation === 'stream') readIdempotencyKey(request, operationRequest);
   return {

@@ -93,3 +93,19 @@ describe('gRPC', () => {
     expect(await offersGrpc(await start(args, env))).toBe(expected);
   });
 });
+
+describe('preview', () => {
+  it('is offered by serve --preview 1.1 only', async () => {
+    const send = async (url: string): Promise<string> => {
+      const message = { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text: 'hi' }] };
+      const response = await fetch(`${url}/message:send`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'a2a-version': '1.0' },
+        body: JSON.stringify({ message }),
+      });
+      return response.text();
+    };
+    expect(await send(await start([...serveEcho, '--preview', '1.1']))).toMatch(/"generation":"\d+"/);
+    expect(await send(await start(serveEcho))).not.toContain('generation');
+  });
+});

@@ -79,6 +79,11 @@ export function addServe(program: Command): void {
     )
     .option('--lenient-version', 'accept 1.0 methods without the A2A-Version header')
     .addOption(
+      new Option('--preview <version>', 'offer drafted features of a version that is not released').choices([
+        '1.1',
+      ]),
+    )
+    .addOption(
       new Option(
         '--api-key-from-env <variable>',
         'environment variable with an API key that clients send as X-API-Key; repeatable, one client each',

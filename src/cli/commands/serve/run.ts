@@ -36,6 +36,7 @@ export interface ServeFlags extends BrowserAccessFlags {
   basePath?: string;
   publicUrl?: string;
   lenientVersion?: boolean;
+  preview?: '1.1';
   allowLoopbackWebhooks?: boolean;
   output: OutputFormat;
   log?: LogFormat;
@@ -90,6 +91,7 @@ export async function runServeCommand(module: string, flags: ServeFlags): Promis
     basePath,
     publicUrl: flags.publicUrl,
     lenientVersion: flags.lenientVersion,
+    ...(flags.preview && { preview: flags.preview }),
     onError: logs.fault,
     log: logs.requests,
     metrics: metrics && { metrics },

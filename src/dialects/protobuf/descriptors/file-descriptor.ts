@@ -84,7 +84,7 @@ interface Named {
 }
 
 /** Numbers of types in a descriptor. */
-const typeNumbers = { int32: 5, bool: 8, string: 9, message: 11, bytes: 12, enum: 14 };
+const typeNumbers = { int64: 3, int32: 5, bool: 8, string: 9, message: 11, bytes: 12, enum: 14 };
 
 /** Well-known types, and the files that define them. */
 const wellKnownFiles: { readonly [type: string]: string } = {
