@@ -28,7 +28,7 @@ describe('getTask with a known generation', () => {
     const { getTask, timers, change } = await start();
     const waiting = getTask({ id: 't', currentGeneration: 2 });
     change('working');
-    expect(await Promise.race([waiting, 'still waiting'])).toBe('still waiting');
+    expect(await Promise.race([waiting, Promise.resolve('still waiting')])).toBe('still waiting');
     change('working');
     expect(await waiting).toMatchObject({ generation: 3 });
     expect(timers.size).toBe(0);

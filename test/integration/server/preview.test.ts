@@ -160,7 +160,7 @@ describe('currentGeneration', () => {
           : rpc('GetTask', { id, currentGeneration: Number(generation) }).then(({ result }) => result);
     // A request without the member is answered at once, while the other one waits.
     expect((await rpc('GetTask', { id })).result.generation).toBe(generation);
-    expect(await Promise.race([waiting, 'still waiting'])).toBe('still waiting');
+    expect(await Promise.race([waiting, Promise.resolve('still waiting')])).toBe('still waiting');
     release.resolve();
     release = createDeferred();
     expect(Number((await waiting).generation)).toBeGreaterThan(Number(generation));
