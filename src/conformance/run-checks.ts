@@ -27,6 +27,8 @@ export interface RunChecksOptions {
   readonly invariants: readonly Invariant[];
   /** Milliseconds for one task. @defaultValue 60,000 */
   readonly timeout?: number;
+  /** Milliseconds to wait for the restart of an agent whose process ended. @defaultValue 5,000 */
+  readonly restartTimeout?: number;
   /** Sent with every request, for credentials. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Credentials of another user, for checks of isolation. */
@@ -85,8 +87,6 @@ export interface RunChecksOutcome {
 
 /** Maximum number of concurrent checks, over all variants. */
 const maxConcurrentChecks = 8;
-/** Maximum time to wait for the restart of an agent whose process ended, in milliseconds. */
-const maxRestartTime = 5_000;
 
 /** Thrown if a skill is named that no card of the agent has. */
 export class UnknownSkillError extends Error {
@@ -132,7 +132,7 @@ class CheckRun {
     this.#http = new RawHttpClient({ deadline: Math.min(this.#timeout, 30_000), insecure });
     this.#receiver = new WebhookReceiver(options.webhookUrl, options.webhookPort);
     this.#monitor = new InvariantMonitor(options.invariants.filter((each) => isRuleSelected(each, options)));
-    this.#crashMonitor = new CrashMonitor(Math.min(this.#timeout, maxRestartTime));
+    this.#crashMonitor = new CrashMonitor(options.restartTimeout ?? 5_000);
   }
 
   async run(): Promise<RunChecksOutcome> {

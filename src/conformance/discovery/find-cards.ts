@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '../../primitives/json.ts';
-import { probeVersion } from './probe-version.ts';
+import { type PostJson, probeVersion, probeVersionByMessage } from './probe-version.ts';
 import { cardVariants, detectCardVersion, type PublishedCard } from './card-variants.ts';
 import { asText } from '../drivers/normalized-views.ts';
 import type { HttpExchange } from '../wire/http-exchange.ts';
@@ -89,7 +89,8 @@ async function probeCardVersion(
   if (address === undefined || !URL.canParse(address, location)) return undefined;
   const url = new URL(address, location).href;
   const headers = { 'content-type': 'application/json', accept: 'application/json', ...credentials };
-  return probeVersion(async (body) => (await http.send({ method: 'POST', url, headers, body })).body);
+  const post: PostJson = async (body) => (await http.send({ method: 'POST', url, headers, body })).body;
+  return (await probeVersion(post)) ?? probeVersionByMessage(post);
 }
 
 function isCardOf({ location, requested, card }: FoundCard, version: '0.3' | '0.1'): boolean {

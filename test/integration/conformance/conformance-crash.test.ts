@@ -49,11 +49,11 @@ async function startAgent(port = 0): Promise<number> {
 }
 
 /** Tests the agent with the rules of JSON-RPC. */
-async function testAgent(port: number): Promise<ConformanceReport> {
+async function testAgent(port: number, restartTimeout: number): Promise<ConformanceReport> {
   const outcome = await testConformance(`http://127.0.0.1:${port}`, {
     only: ['rpc.parse', 'rpc.unknown-method', 'rpc.version-mark', 'process', 'send.answers', 'card.found'],
     invariants: [],
-    timeout: 5_000,
+    restartTimeout,
   });
   return buildReport(outcome, { suite: 'test', command: 'test', redactor: new Redactor() });
 }
@@ -62,7 +62,7 @@ const verdicts = (report: ConformanceReport): Record<string, string> =>
   Object.fromEntries(listResults(report).map(({ test, verdict }) => [test, verdict]));
 
 it('reports the request that ends the process of the agent, and blames no other rule', async () => {
-  const report = await testAgent(await startAgent());
+  const report = await testAgent(await startAgent(), 100);
   expect(verdicts(report)).toEqual({
     'send.answers': 'pass',
     'card.found': 'pass',
@@ -87,7 +87,7 @@ it('continues after the agent is restarted', async () => {
     agent?.once('exit', () => void startAgent(port).then(restart));
   };
   restart();
-  const report = await testAgent(port);
+  const report = await testAgent(port, 60_000);
   agent?.removeAllListeners('exit');
   expect(verdicts(report)).toMatchObject({
     'rpc.parse': 'inconclusive',

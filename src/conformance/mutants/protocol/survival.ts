@@ -23,6 +23,6 @@ export const survivalMutants: readonly MutantAgent[] = [
   }),
   mutant('process.survives:restarts', 'A malformed request ends the process, which is restarted.', {
     versions: allVersions,
-    wire: () => crash({ restartsAfter: 1_500 }),
+    wire: () => crash({ restartsAfter: 2_500 }),
   }),
 ];
