@@ -122,6 +122,8 @@ export class SuiteAgent {
       });
       return call && this.#decide(call, headers);
     }, holdTime);
+    // A connection that the server closes while a slow client still reads would look like a broken response.
+    for (const server of [this.#http, this.#other, this.#untrusted]) if (server) server.keepAliveTimeout = 0;
     this.#door = new FrontDoor(this.#http, () => this.#grpcPort);
   }
 

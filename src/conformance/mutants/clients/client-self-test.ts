@@ -5,7 +5,7 @@ import type { ClientMutant } from './client-mutants.ts';
 import { createReferenceClient } from './reference-client.ts';
 
 /** Milliseconds for one execution of a mutant: some of them hang. */
-const mutantTimeout = 12_000;
+const mutantTimeout = 30_000;
 /** A correct client never reaches the time limit; a long one avoids errors on busy machines. */
 const correctTimeout = 60_000;
 
