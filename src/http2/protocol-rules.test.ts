@@ -52,7 +52,10 @@ function respond(stream: Http2Stream, head: MessageHead): void {
 
 beforeAll(async () => {
   server = createServer({ allowHalfOpen: true }, (socket) => {
-    let useless = 0;
+    let counted = 0;
+    const count = (): void => {
+      if (++counted > 100) session.fail(http2Codes.enhanceYourCalm, 'useless');
+    };
     const session: Http2Session = new Http2Session(
       socket,
       {
@@ -65,9 +68,8 @@ beforeAll(async () => {
       },
       {
         requestReceived: respond,
-        uselessFrameReceived() {
-          if (++useless > 100) session.fail(http2Codes.enhanceYourCalm, 'useless');
-        },
+        uselessFrameReceived: count,
+        resetReceived: count,
         endReceived() {
           for (const stream of session.streams.values()) stream.reset(http2Codes.cancel);
           session.close();
@@ -227,6 +229,16 @@ describe('frames that are allowed', () => {
     const pong = await connection.next(({ type, flags }) => type === ping && flags === 1);
     expect(pong?.payload.toString()).toBe('12345678');
     expect(await connection.next(({ type, flags }) => type === settings && flags === 1)).toBeDefined();
+  });
+
+  it('cross the end of their stream without effect', async () => {
+    const connection = open(request(1, '/echo', endHeaders | endStream));
+    await connection.next(isAnswer(1));
+    for (let n = 0; n < 300; n++)
+      connection.write(http2Frame(windowUpdate, 0, 1, number(1)), http2Frame(reset, 0, 1, number(8)));
+    connection.write(request(3, '/echo', endHeaders | endStream));
+    expect(await connection.next(isAnswer(3))).toBeDefined();
+    expect(connection.frames.some(({ type }) => type === goaway)).toBe(false);
   });
 
   it('follow a reset of the server without effect', async () => {

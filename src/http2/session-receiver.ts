@@ -190,8 +190,11 @@ export abstract class SessionReceiver extends SessionSender implements FrameSink
   #receiveReset(streamId: number, payload: Buffer): void {
     requireSize(payload, 4);
     if (streamId === 0 || this.#isIdle(streamId)) throw protocolError('a reset is of no stream');
+    const stream = this.streams.get(streamId);
+    // A reset may cross the end of its stream.
+    if (!stream) return;
     this.listener.resetReceived?.();
-    this.streams.get(streamId)?.close(payload.readUInt32BE(0));
+    stream.close(payload.readUInt32BE(0));
   }
 
   #receiveSettings(flags: number, streamId: number, payload: Buffer): void {
@@ -253,7 +256,8 @@ export abstract class SessionReceiver extends SessionSender implements FrameSink
       if (this.sendWindow > maxWindow)
         throw new Http2Error(http2Codes.flowControlError, 'the window is too large');
     } else if (this.#isIdle(streamId)) throw protocolError('a window is of a stream that was never opened');
-    else if (!stream) this.#useless();
+    // An update may cross the end of its stream.
+    else if (!stream) return;
     else if (increment === 0) this.#resetIfWrong(stream, http2Codes.protocolError);
     else if (!stream.growSendWindow(increment)) this.#resetIfWrong(stream, http2Codes.flowControlError);
   }
