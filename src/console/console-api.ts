@@ -22,13 +22,19 @@
  * | `POST /api/traffic/file` | a traffic file | `{ records: TrafficRecord[] }`, validated; not stored |
  * | `POST /api/traffic/scenario` | `{ records: TrafficRecord[] }` | `{ yaml: string }` |
  * | `POST /api/conformance` | {@link ConformanceInput} | stream of {@link ConformanceEvent} |
- * | `GET /api/load` | | stream of {@link LoadSample}: the last five minutes, then one per second |
+ * | `GET /api/load?agent=name` | | stream of {@link LoadEvent}: the last five minutes, then one sample per second; of all agents without `agent` |
+ * | `GET /api/load/run` | | stream of {@link LoadRunEvent}: the newest load run from its start, then all further ones |
+ * | `POST /api/load/run` | {@link LoadRunInput} | 204; starts a load run against an agent on loopback |
+ * | `DELETE /api/load/run` | | 204; ends the load run early, with its report |
  * | `GET /api/push-deliveries` | | {@link PushEntry}[] |
  * | `POST /api/push-deliveries/retry` | `{ taskId, configId }` | `{ retried: number }` |
  *
  * @module
  */
 import type { ConformanceReport } from '../conformance/report/build-report.ts';
+import type { LatencySummary } from '../load/latency-histogram.ts';
+import type { LoadOperation, LoadPlan } from '../load/load-plan.ts';
+import type { LoadErrorCount, LoadInterval, LoadProgress, LoadReport } from '../load/load-report.ts';
 import type { AgentCard, ProtocolVariant, ProtocolVersion } from '../protocol/card.ts';
 import type { StreamEvent } from '../protocol/event.ts';
 import type { LintFinding } from '../protocol/lint-stream.ts';
@@ -177,10 +183,65 @@ export interface LoadSample {
   readonly errors: number;
   readonly events: number;
   readonly openStreams: number;
-  /** Milliseconds; undefined without responses. */
-  readonly latencyMedian?: number;
-  readonly latencyP99?: number;
+  /** Undefined without responses. */
+  readonly latency?: SampleLatency;
 }
+
+/** Latency percentiles in milliseconds. */
+export interface SampleLatency {
+  readonly p50: number;
+  readonly p90: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
+/** An event of the load stream: a sample, or the names of all agents in recorded traffic when they have changed. */
+export type LoadEvent =
+  | { readonly kind: 'agents'; readonly names: readonly string[] }
+  | { readonly kind: 'sample'; readonly sample: LoadSample };
+
+export type {
+  LatencySummary,
+  LoadErrorCount,
+  LoadInterval,
+  LoadOperation,
+  LoadPlan,
+  LoadProgress,
+  LoadReport,
+};
+
+/** Options of a load run; durations in milliseconds. */
+export interface LoadRunInput {
+  readonly agentId: string;
+  readonly operation: LoadOperation;
+  /** Requests per second of an open loop, up to 1,000. @defaultValue closed loop */
+  readonly rate?: number;
+  /** Clients of a closed loop, or open requests of an open loop, up to 256. */
+  readonly connections?: number;
+  /** Up to ten minutes. */
+  readonly duration: number;
+  /** Up to one minute. */
+  readonly warmUp?: number;
+  /** Text of messages. */
+  readonly text?: string;
+  /** @defaultValue the first variant of the agent */
+  readonly variant?: ProtocolVariant;
+}
+
+/** An event of a load run. The first one is `started`, the last one `report` or `error`. */
+export type LoadRunEvent =
+  | {
+      readonly kind: 'started';
+      readonly agentId: string;
+      readonly agentName: string;
+      /** Milliseconds since 1970. */
+      readonly startedAt: number;
+      readonly plan: LoadPlan;
+    }
+  | { readonly kind: 'connected'; readonly variant: ProtocolVariant }
+  | { readonly kind: 'progress'; readonly at: number; readonly progress: LoadProgress }
+  | { readonly kind: 'report'; readonly report: LoadReport }
+  | { readonly kind: 'error'; readonly reason: string; readonly message: string };
 
 /** A webhook with undelivered notifications. */
 export interface PushEntry {

@@ -24,7 +24,9 @@ import { cardRoutes } from './routes/card-routes.ts';
 import { JsonEventStream } from './json-event-stream.ts';
 import { conformanceRoutes } from './routes/conformance-routes.ts';
 import { errorText } from './agents/console-agent.ts';
+import { LoadRuns } from './load/load-runs.ts';
 import { LoadMonitor } from './routes/load-routes.ts';
+import { loadRunRoutes } from './routes/load-run-routes.ts';
 import { securityHeaders, StaticPage } from './static-page.ts';
 import { holderRoutes } from './routes/holder-routes.ts';
 import { pushRoutes } from './routes/push-routes.ts';
@@ -127,6 +129,7 @@ class ConsoleServer {
   readonly #routes: ApiRoutes;
   readonly #agents: AgentRegistry;
   readonly #load: LoadMonitor;
+  readonly #loadRuns = new LoadRuns();
   readonly #http: HttpClient;
   readonly #log: LogSink | undefined;
   readonly #maxStreams: number;
@@ -170,6 +173,7 @@ class ConsoleServer {
       ...trafficRoutes(trafficLog),
       ...conformanceRoutes({ agents: registry, http, version: info.version }),
       ...this.#load.routes,
+      ...loadRunRoutes(registry, this.#loadRuns),
       ...pushRoutes(taskStores),
       ...holderRoutes(taskStores),
     };
@@ -198,6 +202,7 @@ class ConsoleServer {
   async close(): Promise<void> {
     this.#closing.abort();
     this.#load.close();
+    await this.#loadRuns.stop();
     await this.#agents.close();
     await this.#http.close();
   }

@@ -3,6 +3,7 @@ import { invalidField } from '../protocol/errors.ts';
 /** Operations of a load run. `get` reads one task again and again. */
 export const loadOperations = ['send', 'stream', 'get'] as const;
 
+/** Operation of a load run. */
 export type LoadOperation = (typeof loadOperations)[number];
 
 /** Greatest values of a {@link LoadPlan}; durations in milliseconds. */

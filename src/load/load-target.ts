@@ -5,7 +5,8 @@ import { isLoopbackHost } from '../primitives/loopback.ts';
 import { A2AError } from '../protocol/errors.ts';
 import type { StreamEvent } from '../protocol/event.ts';
 import type { Message } from '../protocol/message.ts';
-import { isTask, type Task, type TaskState } from '../protocol/task.ts';
+import { textOf } from '../protocol/part.ts';
+import { isTask, type Task, type TaskStatus } from '../protocol/task.ts';
 import type { LoadFailure } from './load-figures.ts';
 import type { LoadOperation } from './load-plan.ts';
 import type { PerformRequest } from './run-load.ts';
@@ -36,11 +37,11 @@ export interface LoadTarget {
 /** Product in the `User-Agent` header. Traffic records name the client after it. */
 const product = 'dragoman-load';
 
-/** @throws {@link A2AError} `PERMISSION_DENIED` if a URL is not on this machine */
+/** @throws {@link A2AError} `INVALID_PARAMS` if a URL is not on this machine */
 export function checkLoopbackTarget(url: string): void {
   const { hostname } = new URL(url);
   if (isLoopbackHost(hostname)) return;
-  throw new A2AError('PERMISSION_DENIED', `${hostname} is not on this machine`, {
+  throw new A2AError('INVALID_PARAMS', `${hostname} is not on this machine`, {
     hint: 'Load can stop an agent from working for others, and may be taken for an attack. Use a loopback address, such as http://localhost:4000.',
   });
 }
@@ -113,17 +114,20 @@ async function createTask(
 }
 
 function resultFailure(result: Task | Message): LoadFailure | undefined {
-  return isTask(result) ? stateFailure(result.status.state) : undefined;
+  return isTask(result) ? statusFailure(result.status) : undefined;
 }
 
 function eventFailure(last: StreamEvent | undefined): LoadFailure | undefined {
   if (!last) return { reason: 'INVALID_AGENT_RESPONSE', message: 'The stream had no status and no message' };
-  if (last.kind === 'task') return stateFailure(last.task.status.state);
-  return last.kind === 'status' ? stateFailure(last.status.state) : undefined;
+  if (last.kind === 'task') return statusFailure(last.task.status);
+  return last.kind === 'status' ? statusFailure(last.status) : undefined;
 }
 
 /** A task that ended without success is a failed request. */
-function stateFailure(state: TaskState): LoadFailure | undefined {
+function statusFailure({ state, message }: TaskStatus): LoadFailure | undefined {
   if (state !== 'failed' && state !== 'rejected' && state !== 'canceled') return undefined;
-  return { reason: `TASK_STATE_${state.toUpperCase()}`, message: `The task ended in the state ${state}` };
+  return {
+    reason: `TASK_STATE_${state.toUpperCase()}`,
+    message: (message && textOf(message)) || `The task ended in the state ${state}`,
+  };
 }

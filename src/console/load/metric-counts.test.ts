@@ -23,18 +23,26 @@ describe('MetricCounts.since', () => {
     for (let at = 0; at < 99; at++) metrics.duration.of('send', 'JSONRPC').observe(0.004);
     metrics.duration.of('send', 'JSONRPC').observe(7);
     const first = counts();
-    const { latencyMedian = 0, latencyP99 = 0 } = first.since(before);
-    expect(latencyMedian).toBeGreaterThan(2.5);
-    expect(latencyMedian).toBeLessThan(5);
-    expect(latencyP99).toBeCloseTo(5);
-    expect(counts().since(first)).not.toHaveProperty('latencyMedian');
+    const { latency } = first.since(before);
+    expect(latency?.p50).toBeGreaterThan(2.5);
+    expect(latency?.p50).toBeLessThan(latency?.p90 ?? 0);
+    expect(latency?.p90).toBeLessThan(5);
+    expect(latency?.p99).toBeCloseTo(5);
+    // The maximum is the upper bound of its bucket.
+    expect(latency?.max).toBe(10_000);
+    expect(counts().since(first)).not.toHaveProperty('latency');
   });
 
   it('caps latencies at the last bucket bound', () => {
     const { metrics, counts } = counting();
     const before = counts();
     metrics.duration.of('send', 'JSONRPC').observe(1_000);
-    expect(counts().since(before).latencyMedian).toBe(300_000);
+    expect(counts().since(before).latency).toEqual({
+      p50: 300_000,
+      p90: 300_000,
+      p99: 300_000,
+      max: 300_000,
+    });
   });
 
   it('ignores the duration of streams', () => {
@@ -42,7 +50,7 @@ describe('MetricCounts.since', () => {
     const before = counts();
     metrics.duration.of('stream', 'JSONRPC').observe(60);
     metrics.duration.of('subscribe', 'HTTP+JSON').observe(60);
-    expect(counts().since(before)).not.toHaveProperty('latencyMedian');
+    expect(counts().since(before)).not.toHaveProperty('latency');
   });
 
   it('counts streams that ended in between as open', () => {

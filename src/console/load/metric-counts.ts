@@ -21,15 +21,17 @@ export class MetricCounts {
     const buckets = [...this.durations]
       .map(([bound, count]) => ({ bound, count: count - (before.durations.get(bound) ?? 0) }))
       .sort((a, b) => a.bound - b.bound);
-    const [median, p99] = [quantile(buckets, 0.5), quantile(buckets, 0.99)];
+    const [p50, p90, p99, max] = [0.5, 0.9, 0.99, 1].map((share) => quantile(buckets, share));
     return {
       requests: this.requests - before.requests,
       errors: this.errors - before.errors,
       events: this.events - before.events,
       // Most streams end between two samples.
       openStreams: this.openStreams + this.endedStreams - before.endedStreams,
-      ...(median !== undefined && { latencyMedian: median }),
-      ...(p99 !== undefined && { latencyP99: p99 }),
+      ...(p50 !== undefined &&
+        p90 !== undefined &&
+        p99 !== undefined &&
+        max !== undefined && { latency: { p50, p90, p99, max } }),
     };
   }
 }

@@ -5,7 +5,14 @@ import { invalidField } from '../../protocol/errors.ts';
 import { parseVariant, type ProtocolVariant } from '../../protocol/card.ts';
 import type { Part } from '../../protocol/part.ts';
 import { taskStates } from '../../protocol/task.ts';
-import type { ConformanceInput, CredentialsInput, NewAgent, ChatInput } from '../console-api.ts';
+import type {
+  ConformanceInput,
+  CredentialsInput,
+  LoadRunInput,
+  NewAgent,
+  ChatInput,
+} from '../console-api.ts';
+import { loadOperations } from '../../load/load-plan.ts';
 import { parseBoundedJson } from '../../primitives/json.ts';
 
 const text = z.string().min(1).max(4_096);
@@ -81,6 +88,18 @@ export const conformanceInputSchema = z.strictObject({
   fixtures: z.enum(['fx', 'tck']).exactOptional(),
   timeout: z.number().int().min(100).max(600_000).exactOptional(),
 }) satisfies z.ZodType<ConformanceInput>;
+
+/** The console process also serves the page, so its limits are lower than those of the command. */
+export const loadRunInputSchema = z.strictObject({
+  agentId: text,
+  operation: z.enum(loadOperations),
+  rate: z.number().min(0.1).max(1_000).exactOptional(),
+  connections: z.number().int().min(1).max(256).exactOptional(),
+  duration: z.number().min(1).max(600_000),
+  warmUp: z.number().min(0).max(60_000).exactOptional(),
+  text: text.exactOptional(),
+  variant: variant.exactOptional(),
+}) satisfies z.ZodType<LoadRunInput>;
 
 export const pushRetrySchema = z.strictObject({ taskId: text, configId: text });
 

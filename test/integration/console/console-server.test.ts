@@ -442,17 +442,23 @@ describe('conformance routes', () => {
 });
 
 describe('load route', () => {
+  /** Returns samples of all agents, or of one. */
+  async function* samplesOf(mine: ConsolePage, agent?: string): AsyncGenerator<any> {
+    const path = agent === undefined ? 'load' : `load?agent=${encodeURIComponent(agent)}`;
+    for await (const event of mine.stream(path)) if (event.kind === 'sample') yield event.sample;
+  }
+
   /** Reads load samples until they contain the expected number of requests, events and errors. */
   async function loadSum(mine: ConsolePage, agentId: string): Promise<any> {
-    const sum = { requests: 0, errors: 0, events: 0, latencyP99: 0 };
-    const watching = mine.stream('load');
+    const sum = { requests: 0, errors: 0, events: 0, max: 0 };
+    const watching = samplesOf(mine);
     const first = watching.next();
     await mine.collect(`agents/${agentId}/messages`, { ...parts('hi'), stream: false });
     await mine.collect(`agents/${agentId}/messages`, parts('hi'));
     await mine.request(`agents/${agentId}/tasks/none`);
     for (let sample = (await first).value; ; sample = (await watching.next()).value) {
       for (const name of ['requests', 'errors', 'events'] as const) sum[name] += sample[name];
-      sum.latencyP99 = Math.max(sum.latencyP99, sample.latencyP99 ?? 0);
+      sum.max = Math.max(sum.max, sample.latency?.max ?? 0);
       // The response with the error may belong to a later sample than its request.
       if (sum.requests >= 3 && sum.events >= 3 && sum.errors >= 1) break;
     }
@@ -463,8 +469,8 @@ describe('load route', () => {
   it('returns samples from before the first request', async () => {
     await using own = await serveConsole({ agents: [{ url: served.url }] });
     const mine = new ConsolePage(own);
-    const { value: first } = await mine.stream('load').next();
-    const second = mine.stream('load');
+    const { value: first } = await samplesOf(mine).next();
+    const second = samplesOf(mine);
     expect((await second.next()).value).toEqual(first);
     await second.return(undefined);
   });
@@ -481,8 +487,34 @@ describe('load route', () => {
     const [{ id: agentId }] = await mine.requestJson('agents');
     const sum = await loadSum(mine, agentId);
     expect(sum.errors).toBe(1);
-    expect(sum.latencyP99).toBeGreaterThan(0);
+    expect(sum.max).toBeGreaterThan(0);
     await agent.close();
+  });
+
+  it('returns samples of one agent, and the names of all', async () => {
+    const other = defineAgent({ name: 'Other', description: 'Other', process: () => 'done' });
+    await using otherServed = await serve(other);
+    await using own = await serveConsole({ agents: [{ url: served.url }, { url: otherServed.url }] });
+    const mine = new ConsolePage(own);
+    const [{ id: talkerId }, { id: otherId }] = await mine.requestJson('agents');
+    await mine.collect(`agents/${otherId}/messages`, { ...parts('hi'), stream: false });
+    for (let sent = 0; sent < 3; sent++)
+      await mine.collect(`agents/${talkerId}/messages`, { ...parts('hi'), stream: false });
+    for await (const event of mine.stream('load')) {
+      if (event.kind !== 'agents' || event.names.length < 2) continue;
+      expect(event.names).toEqual(['Other', 'Talker']);
+      break;
+    }
+    /** Returns the sum of requests to an agent, once it has reached a number. */
+    const requestsTo = async (name: string, expected: number): Promise<number> => {
+      let sum = 0;
+      for await (const sample of samplesOf(mine, name)) if ((sum += sample.requests) >= expected) break;
+      return sum;
+    };
+    // The first message to an agent may also request its card.
+    expect(await requestsTo('Talker', 3)).toBeLessThanOrEqual(4);
+    expect(await requestsTo('Other', 1)).toBeLessThanOrEqual(2);
+    await other.close();
   });
 });
 

@@ -1,80 +1,113 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import type { LoadSample } from '../../../../src/console/console-api.ts';
 import type { BadgeTone } from '../../components/badge.tsx';
+import { formatClockTime } from '../../components/format-units.ts';
 import { theme } from '../../session/theme.ts';
-import { columnsOf, highlights, type Measure, formatShortNumber, retention } from './samples.ts';
+import { chartOptions, plotHeight, type TimeRange } from './chart-options.ts';
+import { columnsOf, highlights, type Measure, formatShortNumber, type TimedSample } from './samples.ts';
 
 /** One series of a chart. */
-export interface ChartLine {
+interface ChartLine<Sample extends TimedSample> {
   readonly name: string;
   readonly tone: BadgeTone;
-  readonly measure: Measure;
+  readonly measure: Measure<Sample>;
   /** Fills the area below the line. */
   readonly isFilled?: boolean;
 }
 
-interface ChartProps {
-  title: string;
+/** Title and series of a chart. Constant, because a chart is recreated when its series change. */
+export interface ChartContent<Sample extends TimedSample> {
+  readonly title: string;
   /** Unit after each value, such as ` ms`. */
-  unit?: string;
-  lines: readonly ChartLine[];
-  samples: readonly LoadSample[];
+  readonly unit?: string;
+  readonly lines: readonly ChartLine<Sample>[];
 }
 
-const height = 210;
+interface ChartProps<Sample extends TimedSample> extends ChartContent<Sample> {
+  samples: readonly Sample[];
+  /** Displayed period in words, such as `last five minutes`. */
+  period: string;
+  /** Displayed period. @defaultValue the last minutes before the newest sample */
+  range?: TimeRange | undefined;
+  /** Charts of a group show the values of the same time. */
+  group: string;
+}
 
-/** A line chart of the last minutes, with the newest values above it. */
-export function Chart({ title, unit = '', lines, samples }: ChartProps) {
+/**
+ * A line chart with values above it: those at the pointer, or else the newest. A slider moves the pointer with the
+ * keyboard; it is visible only while it has the focus.
+ */
+export function Chart<Sample extends TimedSample>(props: ChartProps<Sample>) {
+  const { title, unit = '', lines, samples, period, range, group } = props;
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
+  const shownRange = useRef(range);
+  shownRange.current = range;
+  /** Time selected with the slider; it stays selected while samples arrive. */
+  const heldTime = useRef<number | undefined>(undefined);
+  const [pointedTime, setPointedTime] = useState<number | undefined>(undefined);
   const look = theme.value;
 
   // A canvas has no CSS: a theme change creates a new chart.
   useEffect(() => {
     const room = box.current;
     if (!room) return;
-    const made = new uPlot(
-      optionsFor(room, lines, unit),
-      columnsOf(
-        [],
-        lines.map(({ measure }) => measure),
-      ),
-      room,
-    );
+    const options = chartOptions(room, {
+      lines,
+      unit,
+      group,
+      range: () => shownRange.current,
+      onPoint: setPointedTime,
+    });
+    const made = new uPlot(options, columnsOf<Sample>([], measuresOf(lines)), room);
     plot.current = made;
-    const observer = new ResizeObserver(() => made.setSize({ width: room.clientWidth, height }));
+    const observer = new ResizeObserver(() => made.setSize({ width: room.clientWidth, height: plotHeight }));
     observer.observe(room);
     return () => {
       observer.disconnect();
       made.destroy();
       plot.current = undefined;
     };
-  }, [lines, unit, look]);
+  }, [lines, unit, group, look]);
+
+  const point = (time: number | undefined): void => {
+    heldTime.current = time;
+    const made = plot.current;
+    if (made) made.setCursor({ left: time === undefined ? -10 : made.valToPos(time / 1_000, 'x'), top: 0 });
+  };
 
   useEffect(() => {
-    plot.current?.setData(
-      columnsOf(
-        samples,
-        lines.map(({ measure }) => measure),
-      ),
-    );
-  }, [samples, lines, unit, look]);
+    plot.current?.setData(columnsOf(samples, measuresOf(lines)));
+    if (heldTime.current !== undefined) point(heldTime.current);
+  }, [samples, lines, unit, group, look]);
 
-  const series = lines.map(({ name, tone, measure }) => ({ name, tone, ...highlights(samples, measure) }));
+  const pointed = samples.findIndex(({ at }) => at === pointedTime);
+  const shown = samples[pointed] ?? samples.at(-1);
+  const series = lines.map(({ name, tone, measure }) => ({
+    name,
+    tone,
+    text: formatValue(shown && measure(shown), unit),
+    ...highlights(samples, measure),
+  }));
   const spokenValues = series.map(
     ({ name, now, max }) => `${name}: now ${formatValue(now, unit)}, maximum ${formatValue(max, unit)}`,
   );
+  const time = shown ? formatClockTime(shown.at).slice(0, 8) : '';
   return (
     <figure class="load-chart">
       <figcaption>
         <h2>{title}</h2>
         <ul class="load-now">
-          {series.map(({ name, tone, now }) => (
+          {pointed >= 0 ? (
+            <li>
+              <time>{time}</time>
+            </li>
+          ) : null}
+          {series.map(({ name, tone, text }) => (
             <li key={name}>
               <span class={`load-key load-${tone}`} />
-              {name} <b>{formatValue(now, unit)}</b>
+              {name} <b>{text}</b>
             </li>
           ))}
         </ul>
@@ -83,61 +116,29 @@ export function Chart({ title, unit = '', lines, samples }: ChartProps) {
         ref={box}
         class="load-plot"
         role="img"
-        aria-label={`${title}, last five minutes. ${spokenValues.join('. ')}.`}
+        aria-label={`${title}, ${period}. ${spokenValues.join('. ')}.`}
+      />
+      <input
+        type="range"
+        class="load-slider"
+        aria-label={`Time in ${title}`}
+        aria-valuetext={`${time}: ${series.map(({ name, text }) => `${name} ${text}`).join(', ')}`}
+        min={0}
+        max={Math.max(0, samples.length - 1)}
+        value={pointed >= 0 ? pointed : samples.length - 1}
+        disabled={samples.length === 0}
+        onFocus={() => point(samples.at(-1)?.at)}
+        onInput={(event) => point(samples[Number(event.currentTarget.value)]?.at)}
+        onBlur={() => point(undefined)}
       />
     </figure>
   );
 }
 
+function measuresOf<Sample extends TimedSample>(lines: readonly ChartLine<Sample>[]): Measure<Sample>[] {
+  return lines.map(({ measure }) => measure);
+}
+
 function formatValue(value: number | undefined, unit: string): string {
   return value === undefined ? '–' : `${formatShortNumber(value)}${unit}`;
-}
-
-function optionsFor(room: HTMLElement, lines: readonly ChartLine[], unit: string): uPlot.Options {
-  const style = getComputedStyle(room);
-  const colour = (name: string): string => style.getPropertyValue(`--${name}`).trim();
-  const font = `11px ${style.fontFamily}`;
-  const axis = {
-    stroke: colour('muted'),
-    font,
-    grid: { stroke: colour('line'), width: 1 },
-    ticks: { show: false },
-  };
-  return {
-    width: Math.max(1, room.clientWidth),
-    height,
-    padding: [8, 20, 0, 0],
-    legend: { show: false },
-    cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
-    scales: {
-      x: { time: true, range: (_, __, max) => [(max ?? 0) - retention / 1_000, max ?? 1] },
-      // A series of zeros is drawn at the bottom, not in the middle.
-      y: { range: (_, __, max) => [0, Math.max((max ?? 0) * 1.15, unit === '' ? 4 : 1)] },
-    },
-    axes: [
-      { ...axis, space: 48, incrs: [60, 300], size: 26, values: (_, ticks) => ticks.map(clock) },
-      {
-        ...axis,
-        space: 34,
-        size: 46,
-        values: (_, ticks) => ticks.map((each) => `${formatShortNumber(each)}${unit}`),
-      },
-    ],
-    series: [
-      {},
-      ...lines.map(({ name, tone, isFilled = false }) => ({
-        label: name,
-        stroke: colour(`${tone}-ink`),
-        width: 1.75,
-        // Only an isolated sample is drawn as a point; others are connected by lines.
-        points: { size: 4 },
-        ...(isFilled ? { fill: colour(`${tone}-soft`) } : {}),
-      })),
-    ],
-  };
-}
-
-function clock(seconds: number): string {
-  const time = new Date(seconds * 1_000);
-  return [time.getHours(), time.getMinutes()].map((each) => String(each).padStart(2, '0')).join(':');
 }

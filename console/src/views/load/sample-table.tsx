@@ -1,10 +1,21 @@
-import type { LoadSample } from '../../../../src/console/console-api.ts';
 import { formatClockTime } from '../../components/format-units.ts';
+import type { TimedSample } from './samples.ts';
 
 const rows = 60;
 
+/** A column of a table of samples. */
+export interface SampleColumn<Sample> {
+  readonly title: string;
+  readonly text: (sample: Sample) => string | number;
+}
+
+interface SampleTableProps<Sample extends TimedSample> {
+  samples: readonly Sample[];
+  columns: readonly SampleColumn<Sample>[];
+}
+
 /** The values of the charts in a table: the last minute, newest first. */
-export function SampleTable({ samples }: { samples: readonly LoadSample[] }) {
+export function SampleTable<Sample extends TimedSample>({ samples, columns }: SampleTableProps<Sample>) {
   return (
     <details class="load-numbers">
       <summary>Values of the last minute</summary>
@@ -13,12 +24,11 @@ export function SampleTable({ samples }: { samples: readonly LoadSample[] }) {
           <thead>
             <tr>
               <th scope="col">Time</th>
-              <th scope="col">Requests</th>
-              <th scope="col">Errors</th>
-              <th scope="col">Events</th>
-              <th scope="col">Median</th>
-              <th scope="col">p99</th>
-              <th scope="col">Open streams</th>
+              {columns.map(({ title }) => (
+                <th key={title} scope="col">
+                  {title}
+                </th>
+              ))}
             </tr>
           </thead>
           <tbody>
@@ -28,12 +38,9 @@ export function SampleTable({ samples }: { samples: readonly LoadSample[] }) {
               .map((each) => (
                 <tr key={each.at}>
                   <th scope="row">{formatClockTime(each.at).slice(0, 8)}</th>
-                  <td>{each.requests}</td>
-                  <td>{each.errors}</td>
-                  <td>{each.events}</td>
-                  <td>{milliseconds(each.latencyMedian)}</td>
-                  <td>{milliseconds(each.latencyP99)}</td>
-                  <td>{each.openStreams}</td>
+                  {columns.map(({ title, text }) => (
+                    <td key={title}>{text(each)}</td>
+                  ))}
                 </tr>
               ))}
           </tbody>
@@ -41,8 +48,4 @@ export function SampleTable({ samples }: { samples: readonly LoadSample[] }) {
       </div>
     </details>
   );
-}
-
-function milliseconds(value: number | undefined): string {
-  return value === undefined ? '–' : `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
 }

@@ -25,11 +25,11 @@ describe('load samples', () => {
 
   it('form a series per measure, with gaps for missing values', () => {
     const samples = [
-      sample(1_000, { requests: 3, latencyMedian: 7 }),
+      sample(1_000, { requests: 3, latency: { p50: 7, p90: 8, p99: 9, max: 9 } }),
       sample(2_000),
       sample(9_000, { requests: 1 }),
     ];
-    expect(columnsOf(samples, [({ requests }) => requests, ({ latencyMedian }) => latencyMedian])).toEqual([
+    expect(columnsOf(samples, [({ requests }) => requests, ({ latency }) => latency?.p50])).toEqual([
       [1, 2, 3, 9],
       [3, 0, null, 1],
       [7, null, null, null],

@@ -13,13 +13,19 @@ export function withSample(samples: readonly LoadSample[], sample: LoadSample): 
   return [...before, sample];
 }
 
+/** A sample of a chart. */
+export interface TimedSample {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
 /** One series: its values, with gaps. */
-export type Measure = (sample: LoadSample) => number | undefined;
+export type Measure<Sample extends TimedSample> = (sample: Sample) => number | undefined;
 
 /** The columns of a chart: Unix time in seconds, then the values of each series; null for gaps. */
-export function columnsOf(
-  samples: readonly LoadSample[],
-  measures: readonly Measure[],
+export function columnsOf<Sample extends TimedSample>(
+  samples: readonly Sample[],
+  measures: readonly Measure<Sample>[],
 ): [number[], ...(number | null)[][]] {
   const times: number[] = [];
   const values: (number | null)[][] = measures.map(() => []);
@@ -37,13 +43,18 @@ export function columnsOf(
 }
 
 /** The newest and the greatest value. */
-export function highlights(
-  samples: readonly LoadSample[],
-  measure: Measure,
+export function highlights<Sample extends TimedSample>(
+  samples: readonly Sample[],
+  measure: Measure<Sample>,
 ): { now: number | undefined; max: number | undefined } {
   const known = samples.map(measure).filter((each) => each !== undefined);
   const last = samples.at(-1);
   return { now: last && measure(last), max: known.length === 0 ? undefined : Math.max(...known) };
+}
+
+/** Formats a duration in a table; `–` if it is undefined. */
+export function formatMilliseconds(value: number | undefined): string {
+  return value === undefined ? '–' : `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
 }
 
 /** Formats a number for a label: `0`, `4.2`, `12`, `1.5k`, `12k`. */

@@ -1,0 +1,66 @@
+import { useEffect } from 'preact/hooks';
+import type { LoadSample } from '../../../../src/console/console-api.ts';
+import { Select } from '../../components/form-fields.tsx';
+import { Chart, type ChartContent } from './chart.tsx';
+import { latencyChart, latencyColumns } from './latency-lines.ts';
+import { SampleTable, type SampleColumn } from './sample-table.tsx';
+import { agentNames, openLoadView, samples, selectedName, startSampling } from './state.ts';
+
+const charts: readonly ChartContent<LoadSample>[] = [
+  {
+    title: 'Requests per second',
+    lines: [
+      { name: 'requests', tone: 'teal', measure: ({ requests }) => requests, isFilled: true },
+      { name: 'errors', tone: 'red', measure: ({ errors }) => errors },
+    ],
+  },
+  latencyChart,
+  {
+    title: 'Events per second',
+    lines: [{ name: 'events', tone: 'violet', measure: ({ events }) => events, isFilled: true }],
+  },
+  {
+    title: 'Open streams',
+    lines: [{ name: 'streams', tone: 'green', measure: ({ openStreams }) => openStreams, isFilled: true }],
+  },
+];
+
+const columns: readonly SampleColumn<LoadSample>[] = [
+  { title: 'Requests', text: ({ requests }) => requests },
+  { title: 'Errors', text: ({ errors }) => errors },
+  { title: 'Events', text: ({ events }) => events },
+  ...latencyColumns,
+  { title: 'Open streams', text: ({ openStreams }) => openStreams },
+];
+
+/** The load of all agents or one of them. */
+export function ObservedLoad() {
+  const name = selectedName.value;
+  useEffect(() => startSampling(name), [name]);
+  // The selected agent may have had no request since the console was started.
+  const names = [...new Set([...agentNames.value, ...(name === '' ? [] : [name])])].sort();
+  return (
+    <div class="load-part">
+      <div class="load-filter">
+        <Select
+          label="Show requests to"
+          value={name}
+          onValue={(of) => openLoadView({ of })}
+          choices={[{ value: '', text: 'all agents' }, ...names.map((each) => ({ value: each, text: each }))]}
+        />
+      </div>
+      <div class="load-charts">
+        {charts.map((each) => (
+          <Chart
+            key={each.title}
+            {...each}
+            samples={samples.value}
+            period="last five minutes"
+            group="observed"
+          />
+        ))}
+      </div>
+      <SampleTable samples={samples.value} columns={columns} />
+    </div>
+  );
+}
