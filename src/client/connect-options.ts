@@ -156,8 +156,8 @@ export interface ConnectOptions {
   /** Tenant, instead of the one in the card. */
   tenant?: string;
   /**
-   * Egress policy for URLs that the agent supplies: interfaces of its card and redirects to other origins. They must be
-   * public or allowed by these options; `false` disables the check. URLs from the caller (the URL, `cardPath`, a card
+   * Egress policy for URLs that the agent supplies: interfaces of its card, cards of a catalog, and redirects to other
+   * origins. They must be public or allowed by these options; `false` disables the check. URLs from the caller (the URL, `cardPath`, a card
    * object, the `tokenUrl` of credentials) are always allowed; if one is on the local host, so are its other ports. The
    * built-in driver connects only to checked IP addresses; with `fetch` only the URL is checked, so a public name may
    * resolve to a private address.

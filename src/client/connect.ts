@@ -37,7 +37,10 @@ export interface ConnectionInfo {
   version: ProtocolVersion;
   transport: Transport;
   tenant: string | undefined;
-  /** URL of the card; undefined if there is none or it was passed to `connect()`. */
+  /**
+   * URL of the card, or of the entry of a catalog that contains it; undefined if there is none or it was passed to
+   * `connect()`.
+   */
   cardUrl: string | undefined;
   /** Result of the option `verifyCard`; undefined if it is not set. */
   verification: CardVerification | undefined;
@@ -61,7 +64,8 @@ export interface RemoteAgent extends Agent, AsyncDisposable {
 /**
  * Connects to a remote agent of any supported version. The first call discovers it.
  *
- * @param target - URL of the agent or of its card, or a card of any version.
+ * @param target - URL of the agent, of its card, or of a host or catalog with one agent (or several, with the name in the
+ * fragment: `https://agents.example.com#weather`), or a card of any version.
  *
  * @example
  * ```ts

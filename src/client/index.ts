@@ -4,6 +4,7 @@
  * @module
  */
 export type { Clock } from '../primitives/clock.ts';
+export { type CatalogListing, type CatalogOptions, fetchCatalog, type ListedAgent } from './catalog.ts';
 export { connect, type ConnectionInfo, type RemoteAgent } from './connect.ts';
 export {
   apiKey,
@@ -24,6 +25,7 @@ export {
   type HttpRequest,
   type HttpResponse,
 } from './http/http-client.ts';
+export { SeveralAgentsError } from './discovery/find-in-catalog.ts';
 export { createEndpointCache, type EndpointCache } from './discovery/endpoint-cache.ts';
 export type {
   CardVerification,
@@ -42,3 +44,4 @@ export type {
 } from './connect-options.ts';
 export type { TaskIdAlias, TaskIdAliasStore } from './task-id-aliases.ts';
 export type { Transport } from '../protocol/card.ts';
+export type { AgentCatalog, CatalogAgent } from '../protocol/catalog/ai-catalog.ts';

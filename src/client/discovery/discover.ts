@@ -4,13 +4,15 @@
  * @module
  */
 import type { AgentCard } from '../../protocol/card.ts';
+import type { CatalogAgent } from '../../protocol/catalog/ai-catalog.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import { type Endpoint, unreadableResponse } from '../transports/transport-binding.ts';
 import { decodeReportingLosses } from '../transports/loss-reporting.ts';
 import type { ClientSettings } from '../connect-options.ts';
 import { isGrpcUrl, parseGrpcAddress } from './grpc-address.ts';
 import { listEndpoints, fallbackEndpoints } from './endpoints.ts';
-import { type FetchedCard, fetchCard, refetchCard } from './fetch-card.ts';
+import { type CardSearch, type FetchedCard, fetchCard, refetchCard } from './fetch-card.ts';
+import { fetchListedCard, findCatalog, folderOf, selectAgent } from './find-in-catalog.ts';
 import { hasInterfaceAt, type ParsedCard, parseCard } from './parse-card.ts';
 import { type CardVerification, missingCardError, verifyDiscoveredCard } from './card-verification.ts';
 
@@ -38,22 +40,27 @@ export async function discover(
   settings: ClientSettings,
   target: string | URL | object,
 ): Promise<DiscoveredAgent> {
-  if (typeof target !== 'string' && !(target instanceof URL)) return fromCard(settings, target, undefined);
+  if (typeof target !== 'string' && !(target instanceof URL)) return fromCard(settings, target, {});
   const url = parseAgentUrl(target);
   settings.destinations.trust(url);
   if (settings.endpoint !== undefined) settings.destinations.trust(parseAgentUrl(settings.endpoint));
   const isGrpc = isGrpcUrl(String(target));
-  const errors: A2AError[] = [];
+  const search: CardSearch = { errors: [] };
+  const { errors } = search;
   for (const candidate of isGrpc && settings.cardPath === undefined ? [] : cardCandidates(url, settings)) {
-    const fetched = await fetchCard(settings, candidate.url.href, errors);
+    const fetched = await fetchCard(settings, candidate.url.href, search);
     if (fetched === undefined || (candidate.mustList && !hasInterfaceAt(fetched.wire, url))) continue;
-    return fromCard(settings, fetched.wire, fetched);
+    return fromCard(settings, fetched.wire, { fetched });
   }
   // Missing credentials are more informative than a missing card.
   const authError = errors.find(
     ({ reason }) => reason === 'UNAUTHENTICATED' || reason === 'PERMISSION_DENIED',
   );
   if (authError) throw authError;
+  const mayHaveCatalog = !isGrpc && settings.cardPath === undefined && !url.pathname.endsWith('.json');
+  const catalog = search.catalog ?? (mayHaveCatalog ? await findCatalog(settings, url) : undefined);
+  const agent = catalog && selectAgent(catalog, url);
+  if (agent) return fromCatalog(settings, agent, catalog.url);
   if (settings.cardPath !== undefined) throw errors[0] ?? noCardError(url);
   if (settings.requireVerified) throw missingCardError(url.href);
   return {
@@ -74,7 +81,22 @@ export async function refreshDiscovery(
 ): Promise<DiscoveredAgent> {
   if (!agent.fetchedCard) return agent;
   const fetched = await refetchCard(settings, agent.fetchedCard);
-  return fetched === agent.fetchedCard ? agent : fromCard(settings, fetched.wire, fetched);
+  return fetched === agent.fetchedCard ? agent : fromCard(settings, fetched.wire, { fetched });
+}
+
+/** Uses an agent of a catalog. */
+async function fromCatalog(
+  settings: ClientSettings,
+  agent: CatalogAgent,
+  catalogUrl: string,
+): Promise<DiscoveredAgent> {
+  if (agent.card) {
+    const url = new URL(catalogUrl);
+    url.hash = encodeURIComponent(agent.identifier);
+    return fromCard(settings, agent.card, { entryUrl: url.href });
+  }
+  const fetched = await fetchListedCard(settings, agent.cardUrl ?? catalogUrl);
+  return fromCard(settings, fetched.wire, { fetched });
 }
 
 function parseAgentUrl(target: string | URL): URL {
@@ -105,28 +127,31 @@ function cardCandidates(agentUrl: URL, { cardPath, destinations }: ClientSetting
   }
   const itself = { url: agentUrl };
   if (agentUrl.pathname.endsWith('.json')) return [itself];
-  const folder = new URL(agentUrl);
-  folder.search = '';
-  folder.hash = '';
-  if (!folder.pathname.endsWith('/')) folder.pathname += '/';
+  const folder = folderOf(agentUrl);
   const below = wellKnownPaths.map((path) => ({ url: new URL(path, folder) }));
   if (folder.pathname === '/') return [...below, itself];
   const atRoot = wellKnownPaths.map((path) => ({ url: new URL(`/${path}`, agentUrl), mustList: true }));
   return [...below, itself, ...atRoot];
 }
 
+/** Where a card comes from: its URL, the entry of a catalog that contains it, or the caller. */
+interface CardSource {
+  fetched?: FetchedCard;
+  entryUrl?: string;
+}
+
 async function fromCard(
   settings: ClientSettings,
   source: object,
-  fetched: FetchedCard | undefined,
+  { fetched, entryUrl }: CardSource,
 ): Promise<DiscoveredAgent> {
-  const cardUrl = fetched?.url;
+  const cardUrl = fetched?.url ?? entryUrl;
   const { wire, verification } = await verifyDiscoveredCard(settings, source, cardUrl);
   const { card, uncertain } = decodeCard(settings, wire, cardUrl);
   const listed = listEndpoints(card, { url: cardUrl, uncertain }, settings);
   if (listed.length === 0) throw noInterfaceError(card, settings);
   // The caller passed the card, so its URLs are trusted.
-  if (!fetched) for (const { url } of listed) settings.destinations.trust(url);
+  if (cardUrl === undefined) for (const { url } of listed) settings.destinations.trust(url);
   const { endpoints, denied } = await filterAllowed(settings, listed);
   const cacheKey = cardUrl ?? endpoints[0]?.url ?? '';
   return { card, cardUrl, fetchedCard: fetched, verification, endpoints, denied, cacheKey };

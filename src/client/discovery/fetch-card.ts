@@ -1,7 +1,19 @@
+import type { CallContext } from '../../protocol/agent.ts';
+import { isCatalog, readCatalog, type AgentCatalog } from '../../protocol/catalog/ai-catalog.ts';
 import type { A2AError } from '../../protocol/errors.ts';
 import { parseJsonOrUndefined } from '../../primitives/json.ts';
-import { requestBuffered, parseTarget, type BufferedResponse } from '../http/send-request.ts';
-import { hintForStatus, unexpectedResponseError, withHint } from '../http/response-errors.ts';
+import {
+  requestBuffered,
+  parseTarget,
+  type BufferedResponse,
+  type OutboundRequest,
+} from '../http/send-request.ts';
+import {
+  hintForStatus,
+  unexpectedResponseError,
+  type UnexpectedResponse,
+  withHint,
+} from '../http/response-errors.ts';
 import type { ClientSettings } from '../connect-options.ts';
 
 /** A fetched card and its freshness. */
@@ -16,26 +28,40 @@ export interface FetchedCard {
   freshUntil: number;
 }
 
-/** Fetches the card at a URL. @returns undefined and adds to `errors` if there is none. */
+/** What was found in place of a card. */
+export interface CardSearch {
+  readonly errors: A2AError[];
+  /** The first catalog. */
+  catalog?: AgentCatalog;
+}
+
+/** Fetches the card at a URL. @returns undefined and adds to `search` if there is none. */
 export async function fetchCard(
   settings: ClientSettings,
   url: string,
-  errors: A2AError[],
+  search: CardSearch,
+  call: CallContext = {},
 ): Promise<FetchedCard | undefined> {
   const began = settings.clock.monotonic();
-  const response = await requestWithAuth(settings, url);
-  const unexpected = {
+  const response = await requestWithAuth(settings, url, { call });
+  const unexpected = toUnexpectedResponse(response, url);
+  if (response.status >= 500) throw withHint(unexpectedResponseError(unexpected), hintForStatus(unexpected));
+  const body = response.status < 300 ? parseJsonOrUndefined(response.text) : undefined;
+  if (looksLikeCard(body)) return toFetchedCard(body, response, { url, began });
+  if (isCatalog(body)) search.catalog ??= readCatalog(body, url);
+  search.errors.push(unexpectedResponseError(unexpected));
+  return undefined;
+}
+
+/** Describes a response that is neither a card nor a catalog. */
+export function toUnexpectedResponse(response: BufferedResponse, url: string): UnexpectedResponse {
+  return {
     status: response.status,
     url,
     authenticate: response.header('www-authenticate'),
     contentType: response.header('content-type'),
     body: response.text,
   };
-  if (response.status >= 500) throw withHint(unexpectedResponseError(unexpected), hintForStatus(unexpected));
-  const body = response.status < 300 ? parseJsonOrUndefined(response.text) : undefined;
-  if (looksLikeCard(body)) return toFetchedCard(body, response, { url, began });
-  errors.push(unexpectedResponseError(unexpected));
-  return undefined;
 }
 
 /**
@@ -46,7 +72,9 @@ export async function fetchCard(
 export async function refetchCard(settings: ClientSettings, old: FetchedCard): Promise<FetchedCard> {
   const began = settings.clock.monotonic();
   const { url, etag } = old;
-  const response = await requestWithAuth(settings, url, etag === undefined ? {} : { 'if-none-match': etag });
+  const response = await requestWithAuth(settings, url, {
+    headers: etag === undefined ? {} : { 'if-none-match': etag },
+  });
   const { status, text } = response;
   const body = parseJsonOrUndefined(text);
   if (status < 300 && text !== old.text && looksLikeCard(body))
@@ -85,22 +113,22 @@ function parseMaxAge(response: BufferedResponse): number | undefined {
   return Math.max(0, Number(seconds) - age) * 1000;
 }
 
-/** Requests a card without credentials first. */
-async function requestWithAuth(
+/** Requests a card or a catalog, without credentials first. */
+export async function requestWithAuth(
   settings: ClientSettings,
   url: string,
-  headers: Record<string, string> = {},
+  { headers = {}, call = {} }: { headers?: Record<string, string>; call?: CallContext },
 ): Promise<BufferedResponse> {
   const { cardAuth, auth } = settings;
-  const response = await requestCard(settings, url, { auth: cardAuth, headers });
+  const response = await requestCard(settings, url, { auth: cardAuth, headers, call });
   if (response.status !== 401 || cardAuth || !auth) return response;
-  return requestCard(settings, url, { auth, headers });
+  return requestCard(settings, url, { auth, headers, call });
 }
 
 function requestCard(
   settings: ClientSettings,
   url: string,
-  { auth, headers }: { auth: ClientSettings['auth']; headers: Record<string, string> },
+  request: Pick<OutboundRequest, 'auth' | 'headers' | 'call'>,
 ): Promise<BufferedResponse> {
   return requestBuffered(settings, {
     operation: 'card',
@@ -111,10 +139,10 @@ function requestCard(
       'a2a-version': '1.0',
       'user-agent': 'dragoman',
       ...settings.cardHeaders,
-      ...headers,
+      ...request.headers,
     },
-    call: {},
-    auth,
+    call: request.call,
+    auth: request.auth,
     redirects: 'anywhere',
   });
 }

@@ -93,7 +93,7 @@ export function explainDenial(thrown: unknown): unknown {
   const { message, cause, hint = '' } = thrown;
   return new A2AError('PERMISSION_DENIED', message, {
     cause,
-    hint: `The URL comes from the agent card or a redirect. ${hint} Add an exception to the \`egress\` option of connect().`,
+    hint: `The URL comes from the agent card, a catalog or a redirect. ${hint} Add an exception to the \`egress\` option of connect().`,
   });
 }
 
