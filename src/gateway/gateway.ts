@@ -17,10 +17,12 @@ import { resolveGrpc } from '../server/grpc/grpc-options.ts';
 import type { BufferedRequestHandler } from '../server/fast-path/buffered-handler.ts';
 import { listen, type ServeOptions, type RunningServer } from '../server/node/listen.ts';
 import { nodeListener } from '../server/node/node-listener.ts';
+import { hasCurrentCopy } from '../server/cards/etag.ts';
 import { resolvePublicUrl } from '../server/cards/public-url.ts';
 import { openTracing } from '../tracing/tracing.ts';
 import type { UpstreamHealth } from './agents/upstream.ts';
 import { stripTrailing } from '../primitives/text.ts';
+import { catalogPage, forbiddenPage, gatewayCatalogPath, type Page, unknownPage } from './gateway-pages.ts';
 
 /** Options of {@link createGateway}. */
 export interface GatewayOptions extends Omit<ServeOptions, 'basePath' | 'metrics'> {
@@ -235,15 +237,17 @@ class GatewayServer implements Gateway {
     request.resume();
     const problem = this.#sameOrigin?.problem(request.headers, request.socket);
     const page = problem === undefined && isReading ? this.#page(request, path) : undefined;
-    const shown = problem === undefined ? (page ?? errorPage(path, isReading)) : forbiddenPage(problem);
-    const { status, type = 'application/json', text } = shown;
-    response.writeHead(status, {
+    const shown = problem === undefined ? (page ?? unknownPage(path, isReading)) : forbiddenPage(problem);
+    const { status, type = 'application/json', text, cache } = shown;
+    const isCurrent = cache && hasCurrentCopy(request.headers['if-none-match'], cache.etag);
+    response.writeHead(isCurrent ? 304 : status, {
       'Content-Type': type,
-      'Content-Length': Buffer.byteLength(text),
-      'Cache-Control': 'no-store',
+      ...(!isCurrent && { 'Content-Length': Buffer.byteLength(text) }),
+      'Cache-Control': cache ? `public, max-age=${cache.maxAge}` : 'no-store',
+      ...(cache && { ETag: cache.etag, Vary: cache.vary }),
       ...(status === 405 && { Allow: 'GET, HEAD' }),
     });
-    response.end(text);
+    response.end(isCurrent ? undefined : text);
   }
 
   #page(request: IncomingMessage, path: string): Page | undefined {
@@ -255,6 +259,8 @@ class GatewayServer implements Gateway {
       case '/agents':
       case '/agents/':
         return { status: 200, text: JSON.stringify({ agents: this.#listing(request) }) };
+      case gatewayCatalogPath:
+        return this.#catalog(request);
       case '/metrics': {
         const { metrics } = this.#options;
         if (!metrics) return undefined;
@@ -291,20 +297,31 @@ class GatewayServer implements Gateway {
     return { status: isUnavailable ? 503 : 200, text: JSON.stringify({ status, register, agents }) };
   }
 
-  #listing(request: IncomingMessage): object[] {
+  /** Returns the URL of the gateway for a client. */
+  #baseUrl(request: IncomingMessage): string {
     const { trustForwarded } = this.#options;
     const isSecure = (request.socket as { encrypted?: boolean }).encrypted === true;
-    const base = resolvePublicUrl(
+    return resolvePublicUrl(
       { headers: request.headers, isSecure },
       { publicUrl: this.#publicUrl, trustForwarded },
     );
+  }
+
+  #catalog(request: IncomingMessage): Page {
+    const base = this.#baseUrl(request);
+    const agents = Array.from(this.#entries.keys(), (name) => ({ name, cardUrl: cardUrl(base, name) }));
+    const { cardMaxAge, trustForwarded } = this.#options;
+    return catalogPage(agents, { base, cardMaxAge, trustForwarded });
+  }
+
+  #listing(request: IncomingMessage): object[] {
+    const base = this.#baseUrl(request);
     return Array.from(this.#entries, ([name, { added }]) => {
-      const url = `${base}${prefix}${name}`;
       const { state, since } = healthOf(added);
       return {
         name,
-        url,
-        card: `${url}/.well-known/agent-card.json`,
+        url: `${base}${prefix}${name}`,
+        card: cardUrl(base, name),
         health: state,
         since: since === undefined ? undefined : new Date(since).toISOString(),
         ...added.info?.(),
@@ -331,26 +348,6 @@ class GatewayServer implements Gateway {
   }
 }
 
-interface Page {
-  status: number;
-  type?: string;
-  text: string;
-}
-
-function toPage(code: number, status: string, message: string): Page {
-  return { status: code, text: JSON.stringify({ error: { code, status, message } }) };
-}
-
-function forbiddenPage(message: string): Page {
-  return toPage(403, 'PERMISSION_DENIED', message);
-}
-
-function errorPage(path: string, isReading: boolean): Page {
-  const isKnown = ['/agents', '/healthz', '/readyz', '/metrics'].includes(path);
-  if (isKnown && !isReading) return toPage(405, 'UNIMPLEMENTED', 'Method not allowed; use GET');
-  return toPage(404, 'NOT_FOUND', 'Agent not found. GET /agents lists all agents.');
-}
-
 /** An agent is down as well while it rejects calls: its task store cannot be written, or its circuit breaker is open. */
 function healthOf({ agent, health }: GatewayEntry): Pick<UpstreamHealth, 'state'> & { since?: number } {
   const checked = health?.() ?? { state: 'up' };
@@ -359,6 +356,10 @@ function healthOf({ agent, health }: GatewayEntry): Pick<UpstreamHealth, 'state'
 
 function withoutTrailingSlash(url: string | undefined): string | undefined {
   return url === undefined ? undefined : stripTrailing(url, '/');
+}
+
+function cardUrl(base: string, name: string): string {
+  return `${base}${prefix}${name}/.well-known/agent-card.json`;
 }
 
 /** Called when the response is complete or the client has disconnected. */

@@ -12,7 +12,7 @@ import type { AuthenticatorChain } from '../auth/authenticator-chain.ts';
 import { withSecuritySchemes } from '../auth/security-requirements.ts';
 import { HttpCallContext } from '../operations/http-call-context.ts';
 import { CardSigner } from './card-signer.ts';
-import { computeEtag } from './etag.ts';
+import { computeEtag, hasCurrentCopy } from './etag.ts';
 import {
   type HttpServerRequest,
   singleHeader,
@@ -112,10 +112,8 @@ export class CardService {
   }
 
   #respond(request: HttpServerRequest, serialized: SerializedCard): HttpServerResponse {
-    const cache = singleHeader(request.headers, 'if-none-match');
-    if (cache !== undefined && (cache.trim() === '*' || cache.includes(serialized.etag))) {
+    if (hasCurrentCopy(singleHeader(request.headers, 'if-none-match'), serialized.etag))
       return { status: 304, headers: serialized.headers, body: undefined };
-    }
     return { status: 200, headers: serialized.headers, body: serialized.text, length: serialized.length };
   }
 

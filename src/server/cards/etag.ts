@@ -11,3 +11,8 @@ export function computeEtag(text: string): string {
   low = Math.imul(low ^ (low >>> 16), 2_246_822_507) ^ Math.imul(high ^ (high >>> 13), 3_266_489_909);
   return `"${(4_294_967_296 * (2_097_151 & low) + (high >>> 0)).toString(36)}"`;
 }
+
+/** Returns true if the client has the document with this entity tag, by its header `If-None-Match`. */
+export function hasCurrentCopy(ifNoneMatch: string | undefined, etag: string): boolean {
+  return ifNoneMatch !== undefined && (ifNoneMatch.trim() === '*' || ifNoneMatch.includes(etag));
+}

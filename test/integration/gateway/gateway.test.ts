@@ -145,6 +145,36 @@ describe('runGateway', () => {
     expect(await httpGet(`${running.url}/healthz`)).toMatchObject({ status: 200 });
   });
 
+  it('serves the same agents as a catalog, which may be cached like a card', async () => {
+    const url = `${running.url}/.well-known/ai-catalog.json`;
+    const { status, headers, json } = await httpGet(url);
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toBe('application/ai-catalog+json');
+    const card = await httpGet(`${running.url}/agents/own/.well-known/agent-card.json`);
+    expect(headers.get('cache-control')).toBe(card.headers.get('cache-control'));
+    expect(headers.get('vary')).toBe('Host');
+    expect(json.entries.map((each: { displayName: string }) => each.displayName)).toEqual(names);
+    expect(json.entries[1]).toEqual({
+      identifier: `urn:air:${new URL(running.url).hostname}:agent:sdk-0.3`,
+      type: 'application/a2a-agent-card+json',
+      displayName: 'sdk-0.3',
+      url: `${running.url}/agents/sdk-0.3/.well-known/agent-card.json`,
+    });
+    const etag = headers.get('etag') ?? '';
+    expect(await httpGet(url, { 'if-none-match': etag })).toMatchObject({ status: 304, text: '' });
+    expect((await httpGet(url, { 'if-none-match': '"other"' })).status).toBe(200);
+    expect((await httpPost(url, {})).status).toBe(405);
+  });
+
+  it('is connected to by the name of an agent in its catalog', async () => {
+    const agent = connect(`${running.url}#sdk-1.3`, { endpointCache: createEndpointCache() });
+    open.push(agent);
+    expect(await agent.describe()).toMatchObject({ url: `${running.url}/agents/sdk-1.3` });
+    const several = connect(running.url, { endpointCache: createEndpointCache() });
+    open.push(several);
+    await expect(several.card()).rejects.toThrow(/lists 4 agents: own \(http/);
+  });
+
   it('responds 404 to unknown agents and 405 to POST /agents', async () => {
     for (const path of ['/agents/none', '/agents/ow', '/agents/own2/x', '/', '/.well-known/agent-card.json'])
       expect(await httpGet(running.url + path)).toMatchObject({
