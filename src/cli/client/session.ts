@@ -1,20 +1,23 @@
 import type { Command } from 'commander';
 import { connect, type ConnectionInfo, type RemoteAgent } from '../../client/connect.ts';
-import type { ClientTls } from '../../client/connect-options.ts';
+import { type CatalogListing, fetchCatalog } from '../../client/catalog.ts';
+import type { ClientTls, ConnectOptions } from '../../client/connect-options.ts';
 import type { HttpClient, HttpRequest } from '../../client/http/http-client.ts';
 import { undiciHttpClient } from '../../client/http/undici-driver.ts';
 import type { JsonWebKeySet } from '../../primitives/web/jwks.ts';
 import type { KeySources } from '../../signing/key-lookup.ts';
 import type { CallContext } from '../../protocol/agent.ts';
 import type { AgentCard, Transport } from '../../protocol/card.ts';
+import { catalogPath } from '../../protocol/catalog/ai-catalog.ts';
 import { A2AError } from '../../protocol/errors.ts';
+import { SeveralAgentsError } from '../../client/discovery/find-in-catalog.ts';
 import { type CardReference, parseCardReference } from './card-reference.ts';
 import { DeclaredCredentials, unusedCredentials, type UserCredentials, listSchemes } from './credentials.ts';
 import { resolveConfiguration, type ClientConfiguration } from './configuration.ts';
 import { ClientError, reportClientError } from './client-error.ts';
+import { cardNotFound, conformanceHint, severalAgents } from './missing-card.ts';
 import type { ClientFlags } from './flags.ts';
 import { ClientOutput } from './output.ts';
-import { listGatewayAgents } from './list-gateway-agents.ts';
 import { printWarning } from '../terminal/print-error.ts';
 import { quoteShellWord } from '../terminal/quote-shell-word.ts';
 import { sanitizeForTerminal } from '../terminal/sanitize.ts';
@@ -68,7 +71,30 @@ export async function runClientCommand(
 export function withAgent(
   command: Command,
   work: (session: ClientSession) => Promise<void>,
-  { isInteractive = false, onlyCard = false }: { isInteractive?: boolean; onlyCard?: boolean } = {},
+  options: ConnectionMode = {},
+): Promise<void> {
+  return withConnection(command, async (connection) => work(await connection.open()), options);
+}
+
+/** Fetches the catalog of the host and runs the work of a client command. */
+export function withCatalog(
+  command: Command,
+  work: (catalog: CatalogListing, out: ClientOutput, flags: ClientFlags) => void,
+): Promise<void> {
+  return withConnection(command, async (connection, flags) =>
+    work(await connection.fetchCatalog(), new ClientOutput(flags), flags),
+  );
+}
+
+interface ConnectionMode {
+  isInteractive?: boolean;
+  onlyCard?: boolean;
+}
+
+function withConnection(
+  command: Command,
+  work: (connection: AgentConnection, flags: ClientFlags) => Promise<void>,
+  { isInteractive = false, onlyCard = false }: ConnectionMode = {},
 ): Promise<void> {
   return runClientCommand(command, async (configuration) => {
     // Any version is good enough to show a card.
@@ -79,7 +105,7 @@ export function withAgent(
       repeatedFlags: repeatedFlags(command),
     });
     try {
-      await work(await connection.open());
+      await work(connection, flags);
     } catch (thrown) {
       reportClientError(connection.toTimeoutError(thrown), jsonLayout(flags), connection.errorContext());
     } finally {
@@ -114,12 +140,12 @@ class AgentConnection {
 
   constructor(
     flags: ClientFlags,
-    origin: { isInteractive: boolean; commandPath: string; repeatedFlags: string },
+    caller: { isInteractive: boolean; commandPath: string; repeatedFlags: string },
   ) {
     this.#flags = flags;
-    this.#isInteractive = origin.isInteractive;
-    this.#commandPath = origin.commandPath;
-    this.#repeatedFlags = origin.repeatedFlags;
+    this.#isInteractive = caller.isInteractive;
+    this.#commandPath = caller.commandPath;
+    this.#repeatedFlags = caller.repeatedFlags;
     const { bearer, apiKey } = flags;
     this.#userCredentials = { bearer, apiKey };
     this.#credentials = new DeclaredCredentials(() => this.#userCredentials);
@@ -131,9 +157,10 @@ class AgentConnection {
       close: () => logged.close(),
       request: async (request: HttpRequest) => {
         const response = await logged.request(request);
-        const isCardRequest =
-          this.#session === undefined && request.method === 'GET' && request.path.endsWith('.json');
-        if (isCardRequest && response.status === 200) this.#lastJsonUrl = request.origin + request.path;
+        const { method, path, origin } = request;
+        const isCardPath = path.endsWith('.json') && !path.endsWith(catalogPath);
+        if (this.#session === undefined && method === 'GET' && isCardPath && response.status === 200)
+          this.#lastJsonUrl = origin + path;
         return response;
       },
     };
@@ -146,10 +173,7 @@ class AgentConnection {
 
   async open(): Promise<ClientSession> {
     const flags = this.#flags;
-    const { agentCard } = flags;
-    const hint = 'Pass an agent with --agent-card, as in -a http://localhost:4000, or set A2ACLI_AGENT_CARD.';
-    if (agentCard === undefined) throw new UsageError('Missing agent', hint);
-    if (flags.insecure) this.#warnInsecure();
+    const agentCard = this.#reference();
     const reference = parseCardReference(agentCard);
     const cards: object[] = [];
     const agent = this.#connect(reference, cards);
@@ -159,7 +183,7 @@ class AgentConnection {
       throw (cards[0] && olderVersionError(cards[0], flags.a2aVersion)) ?? thrown;
     });
     const [wireCard] = cards;
-    if (wireCard === undefined) throw await this.#cardNotFound(reference);
+    if (wireCard === undefined) throw cardNotFound(reference, this.#lastJsonUrl);
     const versionError = olderVersionError(wireCard, flags.a2aVersion);
     if (versionError) throw versionError;
     const card = await agent.card(call);
@@ -184,7 +208,35 @@ class AgentConnection {
     return this.#session;
   }
 
+  async fetchCatalog(): Promise<CatalogListing> {
+    const reference = parseCardReference(this.#reference());
+    if (!('url' in reference))
+      throw new UsageError('Not the URL of a catalog', 'Pass a host, or the URL of its catalog.');
+    try {
+      return await fetchCatalog(reference.url, { ...this.#connectOptions([]), signal: this.#abort.signal });
+    } catch (thrown) {
+      const error = A2AError.from(thrown);
+      if (error.reason !== 'NOT_FOUND') throw error;
+      const hint = `To show the card of one agent, run ${programName()} card get -a ${quoteShellWord(reference.url.href)}.`;
+      throw new ClientError('A2ACLI_ERR_CARD_NOT_FOUND', error.message, hint);
+    }
+  }
+
+  /** Returns the agent or host that the user named. */
+  #reference(): string {
+    const { agentCard, insecure } = this.#flags;
+    const hint = 'Pass an agent with --agent-card, as in -a http://localhost:4000, or set A2ACLI_AGENT_CARD.';
+    if (agentCard === undefined) throw new UsageError('Missing agent', hint);
+    if (insecure) this.#warnInsecure();
+    return agentCard;
+  }
+
   #connect(reference: CardReference, cards: object[]): RemoteAgent {
+    return connect('url' in reference ? reference.url : reference.card, this.#connectOptions(cards));
+  }
+
+  /** @param cards - receives the card */
+  #connectOptions(cards: object[]): ConnectOptions {
     const { a2aVersion, transport, svcParam, cardKeys, credentialOrigin } = this.#flags;
     const headers: Record<string, string> = {};
     for (const each of svcParam) {
@@ -196,7 +248,7 @@ class AgentConnection {
     }
     if (a2aVersion !== undefined && a2aVersion !== anyVersion) headers['a2a-version'] ??= a2aVersion;
     const { timeout } = this.#flags;
-    return connect('url' in reference ? reference.url : reference.card, {
+    return {
       http: this.#http,
       auth: this.#credentials,
       credentialOrigins: credentialOrigin,
@@ -225,7 +277,7 @@ class AgentConnection {
       onWarning: ({ kind, message }) => {
         if (kind !== 'unverified' && kind !== 'poll') this.#debug(message);
       },
-    });
+    };
   }
 
   async #discover(agent: RemoteAgent, call: CallContext, reference: CardReference): Promise<ConnectionInfo> {
@@ -233,6 +285,7 @@ class AgentConnection {
       return await agent.describe(call);
     } catch (thrown) {
       const error = A2AError.from(thrown);
+      if (error instanceof SeveralAgentsError) throw severalAgents(error, this.#commandPath);
       if (this.#hasTimedOut || error.reason === 'VERSION_NOT_SUPPORTED') throw error;
       if (error.reason === 'INVALID_AGENT_RESPONSE' || error.reason === 'INVALID_PARAMS')
         throw new ClientError('A2ACLI_ERR_CARD_INVALID', error.message, conformanceHint(reference));
@@ -244,29 +297,6 @@ class AgentConnection {
         );
       throw error;
     }
-  }
-
-  async #cardNotFound(reference: CardReference): Promise<ClientError> {
-    const location = 'url' in reference ? reference.url.href : reference.file;
-    const message = `No agent card found at ${location}`;
-    const otherUrl = this.#lastJsonUrl;
-    if (otherUrl !== undefined) {
-      const isOfHost = 'url' in reference && !otherUrl.startsWith(location.replace(/\/?$/, '/'));
-      if (!isOfHost) return new ClientError('A2ACLI_ERR_CARD_INVALID', `Not an agent card: ${otherUrl}`);
-      const hint = `The card at ${otherUrl} lists other URLs. To use its agent, pass -a ${new URL(otherUrl).origin}.`;
-      return new ClientError('A2ACLI_ERR_CARD_NOT_FOUND', message, hint);
-    }
-    if ('url' in reference && reference.url.pathname === '/') {
-      const { origin } = reference.url;
-      const agents = await listGatewayAgents(this.#http, origin, this.#abort.signal);
-      if (agents.length > 0)
-        return new ClientError(
-          'A2ACLI_ERR_CARD_NOT_FOUND',
-          `${message}, which is a gateway to ${formatList(agents)}`,
-          `Name one of its agents: ${this.#commandPath} -a ${origin}/agents/${agents[0]} …`,
-        );
-    }
-    return new ClientError('A2ACLI_ERR_CARD_NOT_FOUND', message, 'Pass the URL of the agent or of its card.');
   }
 
   async #loadToken(agentKey: string): Promise<void> {
@@ -336,16 +366,6 @@ class AgentConnection {
 
 function formatCommandPath(command: Command): string {
   return command.parent ? `${formatCommandPath(command.parent)} ${command.name()}` : command.name();
-}
-
-function formatList(agents: readonly string[]): string {
-  const names = agents.slice(0, 10).join(', ');
-  return agents.length > 10 ? `${names} and ${agents.length - 10} more` : names;
-}
-
-function conformanceHint(reference: CardReference): string {
-  const name = 'url' in reference ? reference.url.href : reference.file;
-  return `For details, run dragoman conformance ${quoteShellWord(name)}.`;
 }
 
 function loginHint(

@@ -7,7 +7,7 @@ import { signCard } from '../../../src/signing/sign-card.ts';
 import { card1_0At, CliUser, wireTask1_0 } from '../../support/cli/client-command.ts';
 import { respondJson, startRawServer } from '../../support/http/raw-server.ts';
 import { createKeyPair } from '../../support/signing/signed-card.ts';
-import { type Row, row, unmetRow } from './row.ts';
+import { type Row, row } from './row.ts';
 
 /** Tier 3. */
 export const advanced: readonly Row[] = [
@@ -60,7 +60,30 @@ export const advanced: readonly Row[] = [
       );
     },
   ),
-  unmetRow('CARD_GET_005', 'resolves agents from a catalog', 'fail', 'catalogs are not supported'),
+  row('CARD_GET_005', 'resolves agents from a catalog', async ({ onClose, agent, fields, document }) => {
+    const entry = (name: string, url: string) => ({
+      identifier: `urn:air:h.example:agent:${name}`,
+      type: 'application/a2a-agent-card+json',
+      url,
+    });
+    const entries = [entry('demo', `${agent.url}/.well-known/agent-card.json`)];
+    const host = await startRawServer(({ path }, response) =>
+      path === '/.well-known/ai-catalog.json'
+        ? respondJson(response, { specVersion: '1.0', entries })
+        : respondJson(response, {}, 404),
+    );
+    onClose(() => host.close());
+    expect((await fields(`send -a ${host.url} hi`)).State).toBe('TASK_STATE_COMPLETED');
+    entries.push(entry('other', 'https://h.example/card.json'));
+    const { error } = await document(`send -a ${host.url} hi`, 3);
+    expect(error).toMatchObject({ code: 'A2ACLI_ERR_CARD_NOT_FOUND' });
+    expect(error.message).toMatch(/2 agents: demo \(http.*\), other \(https:/);
+    expect((await fields(`send -a ${host.url}#demo hi`)).State).toBe('TASK_STATE_COMPLETED');
+    expect((await document(`card list -a ${host.url}`)).agents).toMatchObject([
+      { name: 'demo' },
+      { name: 'other' },
+    ]);
+  }),
   row('PUSH_002', 'runs a webhook receiver', async ({ agent, document, lines }) => {
     const { task } = await document(`send -a ${agent.url} 'slow 4' --async`);
     const events = await lines(`task push-config create ${task.id} --listen -a ${agent.url}`);

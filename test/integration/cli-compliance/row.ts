@@ -23,8 +23,3 @@ export function row(
   const status = limitation === undefined ? 'pass' : 'partial';
   return { id, description, check, status, note: limitation ?? '' };
 }
-
-/** Declares a requirement that is not met or not applicable. */
-export function unmetRow(id: string, description: string, status: 'fail' | 'na', note: string): Row {
-  return { id, description, status, note };
-}

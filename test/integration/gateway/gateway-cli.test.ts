@@ -101,49 +101,107 @@ describe('dragoman gateway', () => {
 
 describe('client command with the root URL of a gateway', () => {
   const client = (...args: string[]) => runNode([cliEntry, ...args], { env: { NO_COLOR: '1' } }).ended;
+  const cardOf = (at: string, name: string) => `${at}/agents/${name}/.well-known/agent-card.json`;
+  const entry = (url: string, displayName: unknown, identifier = 'x') => ({
+    identifier,
+    type: 'application/a2a-agent-card+json',
+    url,
+    displayName,
+  });
 
-  it('lists the agents and hints at the URL of one', async () => {
+  async function startGateway(...names: string[]): Promise<string> {
     const file = join(folder(), 'a.yaml');
     const url = await startSample();
-    writeFileSync(file, `agents:\n  echo: { url: "${url}" }\n  weather: { url: "${url}" }\n`);
+    writeFileSync(file, `agents:\n${names.map((name) => `  ${name}: { url: "${url}" }\n`).join('')}`);
     const [, at = ''] = await run('-c', file, '--port', '0').prints(/^listening on (\S+)\n/);
+    return at;
+  }
+
+  async function startCatalog(entries: unknown): Promise<string> {
+    const raw = await startRawServer(({ path }, response) =>
+      respondJson(response, { specVersion: '1.0', entries }, path.endsWith('ai-catalog.json') ? 200 : 404),
+    );
+    open.push(raw);
+    return raw.url;
+  }
+
+  it('names the agents and hints at the URL of one', async () => {
+    const at = await startGateway('echo', 'weather');
+    const hint = (command: string) =>
+      `Name one of its agents: dragoman ${command} -a ${cardOf(at, 'echo')} … To list all, run dragoman card list -a ${at}/.well-known/ai-catalog.json.`;
     expect(await client('send', '-a', `${at}/`, 'hello')).toMatchObject({
       code: 3,
       stdout: '',
-      stderr: `error: No agent card found at ${at}/, which is a gateway to echo, weather
+      stderr: `error: No agent card found at ${at}/; its catalog lists 2 agents: echo (${cardOf(at, 'echo')}), weather (${cardOf(at, 'weather')})
 code: A2ACLI_ERR_CARD_NOT_FOUND
-hint: Name one of its agents: dragoman send -a ${at}/agents/echo …
+hint: ${hint('send')}
 `,
     });
     const { error } = JSON.parse((await client('task', 'get', 'x', '-o', 'json', '-a', at)).stdout);
-    expect(error).toMatchObject({
-      code: 'A2ACLI_ERR_CARD_NOT_FOUND',
-      hint: `Name one of its agents: dragoman task get -a ${at}/agents/echo …`,
+    expect(error).toMatchObject({ code: 'A2ACLI_ERR_CARD_NOT_FOUND', hint: hint('task get') });
+    for (const reference of [cardOf(at, 'echo'), `${at}#echo`])
+      expect((await client('send', '-a', reference, 'hello')).code).toBe(0);
+    expect(await client('card', 'list', '-a', at, '--verbose')).toMatchObject({
+      code: 0,
+      stderr: '',
+      stdout: `Catalog: ${at}/.well-known/ai-catalog.json
+Agents: 2
+
+Name: echo
+Card: ${cardOf(at, 'echo')}
+Identifier: urn:air:${new URL(at).hostname}:agent:echo
+
+Name: weather
+Card: ${cardOf(at, 'weather')}
+Identifier: urn:air:${new URL(at).hostname}:agent:weather
+`,
     });
-    expect((await client('send', '-a', `${at}/agents/echo`, 'hello')).code).toBe(0);
+  });
+
+  it('uses the only agent', async () => {
+    const at = await startGateway('echo');
+    expect((await client('send', '-a', at, 'hello')).code).toBe(0);
+    const { stdout } = await client('card', 'get', '-a', at);
+    expect(stdout).toContain(`Card: ${cardOf(at, 'echo')}\n`);
   });
 
   it.each([
-    ['many', Array.from({ length: 12 }, (_, i) => ({ name: `a${i}` })), /to a0, a1, .*, a9 and 2 more\n/],
-    ['odd', [{ name: 'a; rm -rf ~' }, { name: 1 }, null, { name: 'b' }], /which is a gateway to b\n/],
     ['none', [], /No agent card found at \S+\n.*\nhint: Pass the URL of the agent or of its card/],
     ['no list', 'agents', /No agent card found at \S+\n.*\nhint: Pass the URL of the agent or of its card/],
-  ])('handles an agent listing with unusual content: %s', async (_what, agents, expected) => {
-    const raw = await startRawServer(({ path }, response) =>
-      respondJson(response, { agents }, path === '/agents' ? 200 : 404),
-    );
-    open.push(raw);
-    expect((await client('send', '-a', raw.url, 'hello')).stderr).toMatch(expected);
+    [
+      'hostile',
+      [entry("http://h/a'; rm -rf ~", '\u001b]0;x\u0007; rm -rf ~\nb'), entry('http://h/b', 7, 'urn:y')],
+      /2 agents: \S* ?\]0;x ; rm -rf ~ b \(\S+\), y \(http:\/\/h\/b\)\n.*\n.* -a 'http:\/\/h\/a'\\'';%20rm%20-rf%20~' /,
+    ],
+  ])('handles a catalog with unusual content: %s', async (_what, entries, expected) => {
+    const { stderr } = await client('send', '-a', await startCatalog(entries), 'hello');
+    expect(stderr).toMatch(expected);
+    expect(stderr.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
   });
 
-  it('does not request /agents when the URL has a path', async () => {
-    const raw = await startRawServer((_request, response) =>
-      respondJson(response, { agents: [{ name: 'a' }] }, 404),
-    );
-    open.push(raw);
-    expect((await client('send', '-a', `${raw.url}/x`, 'hello')).stderr).toContain(
-      'Pass the URL of the agent or of its card',
-    );
-    expect(raw.requests.map(({ path }) => path)).not.toContain('/agents');
+  it('lists a catalog as JSON, and says where there is none', async () => {
+    const at = await startCatalog([
+      { ...entry('https://x.example/card', 'X'), tags: ['a'], description: 'Does x', version: '1' },
+      { ...entry('ftp://x', 'Y') },
+    ]);
+    const { stdout, stderr } = await client('card', 'list', '-a', at, '-o', 'json');
+    expect(JSON.parse(stdout)).toEqual({
+      catalog: `${at}/.well-known/ai-catalog.json`,
+      agents: [
+        {
+          identifier: 'x',
+          name: 'X',
+          description: 'Does x',
+          version: '1',
+          tags: ['a'],
+          cardUrl: 'https://x.example/card',
+        },
+      ],
+      omitted: 1,
+    });
+    expect(stderr).toContain('1 entries');
+    const missing = await client('card', 'list', '-a', await startSample());
+    expect(missing).toMatchObject({ code: 3, stderr: expect.stringContaining('No catalog found at') });
+    expect((await client('card', 'list', '-a', './package.json')).code).toBe(2);
   });
 });

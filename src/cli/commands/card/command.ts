@@ -6,6 +6,7 @@ Examples:
   $ dragoman card get -a http://localhost:4000
   $ dragoman card get -a https://agents.example.com/cards/echo.json --validate
   $ dragoman card get -a ./agent-card.json -o json
+  $ dragoman card list -a agents.example.com
   $ A2ACLI_BEARER=… dragoman card get -a agents.example.com --extended`;
 
 /** Adds `dragoman card`. */
@@ -21,4 +22,8 @@ export function addCard(program: Command): void {
     .action(async (flags: { validate?: boolean; extended?: boolean }) =>
       (await import('./run.ts')).runCardGetCommand(get, flags),
     );
+  const list = card.command('list').description('List the agents in the catalog of a host.');
+  addClientFlags(list)
+    .addHelpText('after', examples)
+    .action(async () => (await import('./list.ts')).runCardListCommand(list));
 }
