@@ -9,6 +9,7 @@ import { areShortcutsShown } from './session/shortcuts.ts';
 import { routeHref, currentRoute, type View, views } from './session/router.ts';
 import { ThemeButton } from './session/theme-button.tsx';
 import { AgentsView } from './views/agents/index.tsx';
+import { CatalogView } from './views/catalog/index.tsx';
 import { ChatView } from './views/chat/index.tsx';
 import { ConformanceView } from './views/conformance/index.tsx';
 import { LoadView } from './views/load/index.tsx';
@@ -18,6 +19,7 @@ import './app.css';
 
 const pages: { readonly [view in View]: { readonly title: string; readonly Page: ComponentType } } = {
   agents: { title: 'Agents', Page: AgentsView },
+  catalog: { title: 'Catalog', Page: CatalogView },
   chat: { title: 'Chat', Page: ChatView },
   traffic: { title: 'Traffic', Page: TrafficView },
   tasks: { title: 'Tasks', Page: TasksView },

@@ -10,6 +10,7 @@
  * | `POST /api/agents` | {@link NewAgent} | {@link AgentEntry} |
  * | `DELETE /api/agents/{id}` | | 204 |
  * | `GET /api/agents/{id}/cards` | | {@link AgentCards} |
+ * | `GET /api/catalog?url=…` | | {@link CatalogContent}: the agents of the console, or those in the catalog of a host |
  * | `POST /api/agents/{id}/messages` | {@link ChatInput} | stream of {@link ChatEvent} |
  * | `GET /api/agents/{id}/tasks?…` | | `TaskPage` of the model; query: contextId, state, pageSize, pageToken, variant |
  * | `GET /api/agents/{id}/tasks/{taskId}` | | `Task` |
@@ -123,6 +124,37 @@ export interface VersionedCard {
 /** All cards of an agent. */
 export interface AgentCards {
   readonly cards: readonly VersionedCard[];
+}
+
+/** An agent in the catalog view. */
+export interface CatalogEntry {
+  readonly name: string;
+  readonly description?: string;
+  /** URL by which the console can add the agent. */
+  readonly url: string;
+  /** ID of the agent, if the console knows it. */
+  readonly agentId?: string;
+  readonly skills: readonly CatalogSkill[];
+  readonly variants: readonly { readonly version: string; readonly transport: string }[];
+  /** Required security schemes, such as `bearer`; none if calls need no credentials. */
+  readonly security: readonly string[];
+  /** Why its card cannot be read. */
+  readonly error?: string;
+}
+
+/** A skill in the catalog view. */
+export interface CatalogSkill {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+}
+
+/** Agents of the catalog view. */
+export interface CatalogContent {
+  readonly entries: readonly CatalogEntry[];
+  /** Number of agents of the catalog that are left out. */
+  readonly omitted: number;
 }
 
 /** A message of the user. */

@@ -21,6 +21,7 @@ import { type ConsoleOrigin, foreignRequestReason } from './request-guard.ts';
 import { AgentRegistry, type InitialAgent } from './agents/agent-registry.ts';
 import type { ConsoleInfo } from './console-api.ts';
 import { cardRoutes } from './routes/card-routes.ts';
+import { catalogRoutes } from './routes/catalog-routes.ts';
 import { JsonEventStream } from './json-event-stream.ts';
 import { conformanceRoutes } from './routes/conformance-routes.ts';
 import { errorText } from './agents/console-agent.ts';
@@ -169,6 +170,7 @@ class ConsoleServer {
       },
       ...registry.routes,
       ...cardRoutes(registry, http),
+      ...catalogRoutes(registry, quietHttp),
       ...chatRoutes(registry),
       ...trafficRoutes(trafficLog),
       ...conformanceRoutes({ agents: registry, http, version: info.version }),

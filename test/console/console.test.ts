@@ -229,7 +229,7 @@ describe.skipIf(!browser)('console page', () => {
 
   it('fits a viewport of 390 pixels', async () => {
     await upConsole.page.setViewportSize({ width: 390, height: 800 });
-    for (const view of ['Agents', 'Chat', 'Traffic', 'Tasks', 'Conformance', 'Load']) {
+    for (const view of ['Agents', 'Catalog', 'Chat', 'Traffic', 'Tasks', 'Conformance', 'Load']) {
       await upConsole.show(view);
       const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
       expect(await upConsole.page.evaluate(overflow), view).toBeLessThanOrEqual(0);

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 
 /** The views in the order of their tabs. */
-export const views = ['agents', 'chat', 'traffic', 'tasks', 'conformance', 'load'] as const;
+export const views = ['agents', 'catalog', 'chat', 'traffic', 'tasks', 'conformance', 'load'] as const;
 
 export type View = (typeof views)[number];
 
@@ -34,6 +34,11 @@ export function routeHref(view: View, details: RouteParams = {}): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(details)) if (value !== undefined) query.set(name, value);
   return query.size === 0 ? `#${view}` : `#${view}?${query}`;
+}
+
+/** Changes the current location without a step in the history of the browser. */
+export function replaceRoute(view: View, details: RouteParams = {}): void {
+  location.replace(routeHref(view, details));
 }
 
 /** Navigates to a view. */

@@ -43,15 +43,20 @@ export class AgentRegistry {
     return agent;
   }
 
+  /** Returns all agents in the order in which they were added. */
+  all(): ConsoleAgent[] {
+    return [...this.#agents.values()];
+  }
+
   /** Returns the name of the only agent at an origin; undefined if there are several or none. */
   nameAt(origin: string): string | undefined {
-    const matches = [...this.#agents.values()].filter(({ info }) => new URL(info.url).origin === origin);
+    const matches = this.all().filter(({ info }) => new URL(info.url).origin === origin);
     return matches.length === 1 ? matches[0]?.name : undefined;
   }
 
   readonly routes: ApiRoutes = {
     'GET agents': async () => ({
-      json: await Promise.all([...this.#agents.values()].map((each) => each.refresh())),
+      json: await Promise.all(this.all().map((each) => each.refresh())),
     }),
     'POST agents': async ({ body }) => ({ json: await this.#add(parseRequestBody(newAgentSchema, body)) }),
     'DELETE agents/{}': async (_request, id = '') => {
@@ -62,7 +67,7 @@ export class AgentRegistry {
 
   /** Closes all connections. */
   async close(): Promise<void> {
-    await Promise.all([...this.#agents.values()].map((each) => each.close()));
+    await Promise.all(this.all().map((each) => each.close()));
   }
 
   async #add(input: InitialAgent): Promise<AgentEntry> {

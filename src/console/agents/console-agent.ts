@@ -84,6 +84,11 @@ export class ConsoleAgent {
     return this.#entry?.name ?? this.info.name;
   }
 
+  /** Returns the card. @throws {@link A2AError} if the agent does not respond */
+  card(): Promise<AgentCard> {
+    return this.#probe.card({ signal: AbortSignal.timeout(checkTimeout) });
+  }
+
   /** URL of the card, if one was found. */
   async cardUrl(): Promise<string | undefined> {
     await this.entry();
@@ -194,7 +199,10 @@ export function errorText(thrown: unknown): string {
 }
 
 /** Returns a short description of each required security scheme. */
-function listRequiredCredentials({ securitySchemes = {}, securityRequirements = [] }: AgentCard): string[] {
+export function listRequiredCredentials({
+  securitySchemes = {},
+  securityRequirements = [],
+}: AgentCard): string[] {
   const required = new Set(securityRequirements.flatMap((each) => Object.keys(each)));
   return [...required].map((name) => formatScheme(name, securitySchemes[name]));
 }

@@ -47,8 +47,10 @@ const credentials = z.discriminatedUnion('kind', [
   }),
 ]) satisfies z.ZodType<CredentialsInput>;
 
+const enteredUrl = z.string().transform(completeUrl).pipe(httpUrl);
+
 export const newAgentSchema = z.strictObject({
-  url: z.string().transform(completeUrl).pipe(httpUrl),
+  url: enteredUrl,
   credentials: credentials.exactOptional(),
 }) satisfies z.ZodType<NewAgent>;
 
@@ -140,6 +142,12 @@ export function parseTaskQuery(query: URLSearchParams): z.infer<typeof taskQuery
     [...query].filter(([, value]) => value !== ''),
   );
   return validate(taskQuery, filters);
+}
+
+/** Parses the query parameter `url` of a catalog. @returns undefined if it is missing or empty */
+export function parseCatalogUrl(query: URLSearchParams): string | undefined {
+  const url = query.get('url')?.trim() ?? '';
+  return url === '' ? undefined : validate(z.strictObject({ url: enteredUrl }), { url }).url;
 }
 
 /** Parses the query parameter `variant`, such as `1.0/JSONRPC`. @returns undefined if it is missing or empty */
