@@ -1,6 +1,6 @@
 import type { ProtocolVersion } from '../../../../src/protocol/card.ts';
 import type { TrafficRecord, TrafficRecordKind } from '../../../../src/tap/traffic-record.ts';
-import { conformanceParticipant, type TaskCorrelation } from './model/task-correlation.ts';
+import { testParticipants, type TaskCorrelation } from './model/task-correlation.ts';
 
 /** A property of a record that needs attention. */
 export type RecordMark = 'errors' | 'losses' | 'findings';
@@ -15,7 +15,7 @@ export interface TrafficFilter {
   readonly marks?: ReadonlySet<RecordMark>;
   /** Hides card requests and health checks; a selected exchange is always complete. */
   readonly isWithoutCards?: boolean;
-  /** Hides the requests of conformance tests, and all exchanges about their tasks. */
+  /** Hides the requests of conformance tests and load runs, and all exchanges about their tasks. */
   readonly isWithoutTests?: boolean;
   /** All exchanges that refer to the task, including its first request. */
   readonly task?: string;
@@ -72,7 +72,7 @@ export function createMatcher(
   if (participant) tests.push(({ from, to }) => from === participant || to === participant);
   if (version) tests.push(({ decoded }) => decoded?.version === version);
   if (isWithoutCards && !exchange) tests.push((each) => !isBackgroundTraffic(each));
-  if (isWithoutTests && !exchange && !task && participant !== conformanceParticipant)
+  if (isWithoutTests && !exchange && !task && !testParticipants.has(participant ?? ''))
     tests.push(({ exchangeId }) => !correlation.isTest(exchangeId));
   if (marks?.size) tests.push((each) => [...marks].some((mark) => holds[mark](each)));
   if (text) tests.push(contains(text));

@@ -206,7 +206,7 @@ function Filters() {
         </Button>
         <Button
           aria-pressed={!isWithoutTests}
-          title="Requests of conformance tests, and everything about their tasks"
+          title="Requests of conformance tests and load runs, and everything about their tasks"
           onClick={() => (filterInput.value = { ...filterInput.value, isWithoutTests: !isWithoutTests })}
         >
           Tests

@@ -13,12 +13,12 @@ const record = (exchangeId: string, from: string, to: string, taskId?: string): 
   decoded: { summary: '', ...(taskId !== undefined && { taskId }) },
 });
 
-it('recognizes conformance tests on both sides of a gateway', () => {
+it.each(['conformance', 'load'])('recognizes requests of %s on both sides of a gateway', (client) => {
   const correlation = new TaskCorrelation();
-  correlation.add(record('outer', 'conformance', 'gateway'));
+  correlation.add(record('outer', client, 'gateway'));
   correlation.add(record('inner', 'gateway', 'agent', 't1'));
   expect([correlation.isTest('outer'), correlation.isTest('inner')]).toEqual([true, false]);
-  correlation.add(record('outer', 'gateway', 'conformance', 't1'));
+  correlation.add(record('outer', 'gateway', client, 't1'));
   correlation.add(record('other', 'browser', 'gateway', 't2'));
   expect(['outer', 'inner', 'other', 'unknown'].map((id) => correlation.isTest(id))).toEqual([
     true,

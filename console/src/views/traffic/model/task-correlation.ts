@@ -1,7 +1,7 @@
 import type { TrafficRecord } from '../../../../../src/tap/traffic-record.ts';
 
-/** Name of the conformance tests as a participant. */
-export const conformanceParticipant = 'conformance';
+/** Names of conformance tests and load runs as participants. */
+export const testParticipants: ReadonlySet<string> = new Set(['conformance', 'load']);
 
 interface Exchange {
   records: number;
@@ -29,7 +29,7 @@ export class TaskCorrelation {
   /** Adds a record. @returns true if the task of its exchange changed */
   add({ exchangeId: id, decoded, from, to }: TrafficRecord): boolean {
     let exchange = this.#exchanges.get(id);
-    const isTest = from === conformanceParticipant || to === conformanceParticipant;
+    const isTest = testParticipants.has(from) || testParticipants.has(to);
     if (!exchange) this.#exchanges.set(id, (exchange = { records: 0, isTest, tasks: new Set() }));
     exchange.records++;
     const taskId = decoded?.taskId;
@@ -65,7 +65,7 @@ export class TaskCorrelation {
     return this.#exchanges.get(exchangeId)?.tasks.has(taskId) ?? false;
   }
 
-  /** Returns true for an exchange of a conformance test, or about one of its tasks. */
+  /** Returns true for an exchange of a conformance test or load run, or about one of its tasks. */
   isTest(exchangeId: string): boolean {
     const exchange = this.#exchanges.get(exchangeId);
     if (!exchange || exchange.isTest) return exchange?.isTest ?? false;
