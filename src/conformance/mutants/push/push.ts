@@ -244,6 +244,7 @@ export const pushMutants: readonly MutantAgent[] = [
     if (headers.authorization) headers.authorization = headers.authorization.replace(/^\w+ /, '');
   }),
   notificationMutant('push.credentials:header', 'Credentials are sent in another header.', ({ headers }) => {
+    if (headers.authorization === undefined) return;
     headers['x-token'] = headers.authorization;
     delete headers.authorization;
   }),
