@@ -128,8 +128,10 @@ describe('arbitrary cards', () => {
   });
 
   it('signs with onDivergence both so that the official SDK verifies the card', async () => {
+    // The parser of the official SDK loses a member with this name.
+    const parsed = any.card.filter((card) => !JSON.stringify(card).includes('"__proto__":'));
     await fc.assert(
-      fc.asyncProperty(any.card, async (card) => {
+      fc.asyncProperty(parsed, async (card) => {
         const signed = await signCard(card, { key: pair.privateKey, kid: 'k1', onDivergence: 'both' });
         expect(await sdkVerifies(throughText(v1_0.card.write(signed)))).toBe(true);
       }),
