@@ -251,7 +251,7 @@ describe('a server, with the client of Node', () => {
     expect(received.body.length).toBe(1 << 20);
   });
 
-  it('is told of resets, and resets', async () => {
+  it('receives and sends resets', async () => {
     const handlers: Collector[] = [];
     const streams: Http2Stream[] = [];
     const { port } = await startServer((stream) => {
@@ -373,7 +373,7 @@ describe('a client, with a server of ours', () => {
     expect(session.isClosing).toBe(false);
   });
 
-  it('is told to stop if it sends much more', async () => {
+  it('receives a reset if it sends much more', async () => {
     const { port } = await startServer((stream) => {
       stream.sendHead([':status', '200'], true);
       stream.discard();
@@ -402,7 +402,7 @@ describe('a client, with a server of ours', () => {
     expect(session.canOpen).toBe(false);
   });
 
-  it('is told why a connection ended', async () => {
+  it('receives the reason why a connection ended', async () => {
     const { port, sessions } = await startServer((stream) => (stream.handler = new Collector()));
     const ended: (Error | undefined)[] = [];
     const session = await ourClient(port, { closed: (error) => ended.push(error) });

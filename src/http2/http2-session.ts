@@ -78,7 +78,7 @@ export class Http2Session extends SessionReceiver {
     if (this.streams.size === 0) this.#finish();
   }
 
-  /** Closes the connection with an error that the peer is told. */
+  /** Closes the connection with an error, which it sends to the peer in GOAWAY. */
   fail(code: number, message: string): void {
     if (this.isDestroyed) return;
     this.#isFailed = true;

@@ -1,4 +1,4 @@
-/** Bytes that a peer may send before it is told that earlier ones were consumed. */
+/** Bytes that a peer may send before it receives a WINDOW_UPDATE for earlier ones. */
 export class ReceiveWindow {
   readonly #size: number;
   /** Received bytes of which the peer has not been told. */

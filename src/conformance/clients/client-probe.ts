@@ -96,7 +96,7 @@ export class ClientProbe {
     const { agent: url } = await agent.start();
     const startedAt = performance.now();
     const limit = AbortSignal.timeout(timeout);
-    // A client that streams when it is told to send is told so, because it may know no operations.
+    // A client that streams for `send` as well may know no operations, so it receives `send` here too.
     const operation = told === 'stream' && this.#streamsWhenSending() ? 'send' : told;
     const instruction = {
       url,

@@ -14,7 +14,7 @@ export const clientOperations = [
 /** An operation that a client can be told to perform. */
 export type ClientOperation = (typeof clientOperations)[number];
 
-/** What a client is told to do. A client may ignore all members except the URL. */
+/** Instructions of the suite for a client. A client may ignore all members except the URL. */
 export interface ClientInstruction {
   /** URL of the agent, without a path. */
   readonly url: string;

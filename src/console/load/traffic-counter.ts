@@ -40,7 +40,7 @@ export class TrafficCounter {
     this.#agentCounter(record)?.count(record);
   }
 
-  /** An agent is whoever receives requests over HTTP; everything else that belongs to them is sent by it. */
+  /** Returns the counter of the agent: it receives the HTTP request, and sends the response and the events. */
   #agentCounter({ kind, from, to }: TrafficRecord): RecordCounter | undefined {
     const name = kind === 'request' ? to : from;
     let counter = this.#agents.get(name);

@@ -38,7 +38,7 @@ export interface ReceivedRequest {
   readonly at: number;
   /**
    * `agent`: the agent under the URL of the instruction. `other`: another origin that a response named. `untrusted`: the
-   * agent under a URL whose certificate nobody trusts.
+   * agent under a URL with a self-signed certificate.
    */
   readonly origin: RequestOrigin;
   readonly method: string;

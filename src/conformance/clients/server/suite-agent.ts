@@ -24,11 +24,11 @@ import { HttpReplyWriter } from './write-http-reply.ts';
 
 /** Addresses of the agent of one run. */
 export interface AgentAddresses {
-  /** The URL that the client is told. */
+  /** The URL that the suite passes to the client. */
   readonly agent: string;
   /** A server at another origin. */
   readonly other: string;
-  /** The agent with a certificate that nobody trusts; undefined unless the script asks for it. */
+  /** The agent with a self-signed certificate; undefined unless the script asks for it. */
   readonly untrusted: string | undefined;
   /** A URL at which nothing listens. */
   readonly closed: string;
