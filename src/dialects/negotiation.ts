@@ -116,6 +116,31 @@ export function dialectForVersion(version: ProtocolVersion | undefined): Dialect
   return dialects.get(version) ?? v0_3;
 }
 
+const variants: { readonly [transport: string]: ReadonlyMap<string, Dialect> | undefined } = {
+  JSONRPC: new Map([
+    ['1.0', v1_0],
+    ['0.3', v0_3],
+    ['0.2', v0_3],
+    ['0.1', v0_1],
+  ]),
+  'HTTP+JSON': new Map([
+    ['1.0', v1_0],
+    ['0.3', v0_3_rest],
+    ['0.2', v0_3_rest],
+  ]),
+  // Codecs between ProtoJSON and protocol buffers are loaded with the first call.
+  GRPC: new Map([
+    ['1.0', v1_0],
+    ['0.3', v0_3_rest],
+    ['0.2', v0_3_rest],
+  ]),
+};
+
+/** Returns the dialect of a version over a transport; undefined if there is none. */
+export function dialectForVariant(version: string, transport: string): Dialect | undefined {
+  return Object.hasOwn(variants, transport) ? variants[transport]?.get(version) : undefined;
+}
+
 const path0_1 = /(?:^|\/)v?0\.1(?:\/|$)/;
 
 /**

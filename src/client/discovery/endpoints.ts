@@ -1,34 +1,10 @@
-import { v0_1 } from '../../dialects/v0_1/index.ts';
-import { v0_3 } from '../../dialects/v0_3/index.ts';
-import { v0_3_rest } from '../../dialects/v0_3_rest/index.ts';
-import { v1_0 } from '../../dialects/v1_0/index.ts';
-import type { Dialect } from '../../dialects/dialect.ts';
+import { dialectForVariant } from '../../dialects/negotiation.ts';
 import type { AgentCard, AgentInterface, ProtocolVersion, Transport } from '../../protocol/card.ts';
 import { envelopedRest } from '../transports/enveloped-rest.ts';
 import type { Endpoint } from '../transports/transport-binding.ts';
 import { parseGrpcAddress } from './grpc-address.ts';
 import { isLocalHost } from '../../primitives/loopback.ts';
 import type { ClientSettings } from '../connect-options.ts';
-
-const dialects: { readonly [T in Transport]: ReadonlyMap<string, Dialect> } = {
-  JSONRPC: new Map([
-    ['1.0', v1_0],
-    ['0.3', v0_3],
-    ['0.2', v0_3],
-    ['0.1', v0_1],
-  ]),
-  'HTTP+JSON': new Map([
-    ['1.0', v1_0],
-    ['0.3', v0_3_rest],
-    ['0.2', v0_3_rest],
-  ]),
-  // Codecs between ProtoJSON and protocol buffers are loaded with the first call.
-  GRPC: new Map([
-    ['1.0', v1_0],
-    ['0.3', v0_3_rest],
-    ['0.2', v0_3_rest],
-  ]),
-};
 
 /** Versions to try over JSON-RPC if the card is missing or wrong. */
 const fallbackVersions: readonly ProtocolVersion[] = ['1.0', '0.3', '0.1'];
@@ -137,7 +113,7 @@ function toEndpoint(
   { origin, settings }: { origin: CardOrigin; settings: ClientSettings },
 ): Endpoint | undefined {
   const transport = each.protocolBinding.toUpperCase() as Transport;
-  const dialect = dialects[transport]?.get(majorMinor(each.protocolVersion));
+  const dialect = dialectForVariant(majorMinor(each.protocolVersion), transport);
   const url = dialect && parseInterfaceUrl(settings.endpoint ?? each.url, transport, origin.url);
   if (!url) return undefined;
   // Only 1.0 supports tenants.

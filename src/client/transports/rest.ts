@@ -12,6 +12,7 @@ import {
   type ResultOf,
   type UnaryOperation,
 } from '../../dialects/dialect.ts';
+import { expandRoutePath, formatRestQuery, joinRoutePath } from '../../dialects/http/rest-path.ts';
 import type { DecodeMode } from '../../dialects/translation-loss.ts';
 import type { CallContext, Operation } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
@@ -147,13 +148,14 @@ class RestBinding implements TransportBinding {
     const codec = dialect.requests[operation] as RequestCodec<RequestOf[Operation]>;
     const context = { operation, url: this.endpoint.url };
     const params = encodeReportingLosses(this.#settings, context, (losses) => codec.write(request, losses));
-    const { path, rest } = this.#expandPath(route.path, params as JsonObject | undefined);
+    const { path: routePath, rest } = expandRoutePath(route.path, params as JsonObject | undefined);
+    const path = joinRoutePath(this.#basePath, routePath);
     const headers = { ...this.#headers, ...serviceParameters(dialect, request, call) };
     const outbound: OutboundRequest = {
       operation,
       isRepeatable: isRepeatable(request, this.endpoint.card),
       method: verb,
-      target: { origin: this.#origin, path: verb === 'POST' ? path : path + formatQuery(rest) },
+      target: { origin: this.#origin, path: verb === 'POST' ? path : path + formatRestQuery(rest) },
       headers,
       call,
       auth: this.#settings.auth,
@@ -167,20 +169,6 @@ class RestBinding implements TransportBinding {
       );
     }
     return outbound;
-  }
-
-  /** Inserts the path parameters into the template, and returns the remaining parameters. */
-  #expandPath(template: string, params: JsonObject | undefined): { path: string; rest: JsonObject } {
-    const rest: JsonObject = { ...params };
-    const used: string[] = [];
-    const path = template.replaceAll(/\{(\w+)\}/g, (_match, name: string) => {
-      used.push(name);
-      return encodeURIComponent(formatScalar(rest[name]));
-    });
-    for (const name of used) delete rest[name];
-    // Some cards list a URL that already ends with the version.
-    const suffix = path.startsWith('/v1/') && this.#basePath.endsWith('/v1') ? path.slice(3) : path;
-    return { path: this.#basePath + suffix, rest };
   }
 
   #extractResult(response: ResponseInfo, text: string, route: RestRoute): unknown {
@@ -257,21 +245,6 @@ function isRpcResponse(body: unknown): body is RpcResponse {
 
 function acceptHeader(mediaType: string): string {
   return mediaType === 'application/json' ? mediaType : `${mediaType}, application/json`;
-}
-
-/** Formats a scalar for a path or query. */
-function formatScalar(value: unknown): string {
-  if (typeof value === 'string') return value;
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
-}
-
-function formatQuery(fields: JsonObject): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(fields)) {
-    if (value !== undefined && value !== null) query.set(name, formatScalar(value));
-  }
-  const text = query.toString();
-  return text === '' ? '' : `?${text}`;
 }
 
 /**

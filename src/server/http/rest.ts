@@ -13,9 +13,9 @@ import { isStreamingOperation } from '../../protocol/agent.ts';
 import type { OperationCall, OpenedStream } from '../operations/invoke-agent.ts';
 import { executeUnary, executeStream } from '../operations/execute.ts';
 import { readOperationCall } from '../operations/read-operation-call.ts';
-import { mergeRestParams } from './rest-params.ts';
+import { mergeRestParams } from '../../dialects/http/rest-params.ts';
 import { isReservedSegment } from './reserved-paths.ts';
-import { type RouteMatch, RouteTable } from './route-table.ts';
+import { type RouteMatch, RouteTable } from '../../dialects/http/route-table.ts';
 import { SseStream } from './sse-stream.ts';
 
 const tables: ReadonlyMap<Dialect, RouteTable> = new Map([

@@ -6,8 +6,8 @@ import { v0_3_rest } from '../../dialects/v0_3_rest/index.ts';
 import { v1_0 } from '../../dialects/v1_0/index.ts';
 import type { Operation } from '../../protocol/agent.ts';
 import type { ProtocolVersion } from '../../protocol/card.ts';
-import { mergeRestParams } from '../../server/http/rest-params.ts';
-import { RouteTable } from '../../server/http/route-table.ts';
+import { mergeRestParams } from '../../dialects/http/rest-params.ts';
+import { RouteTable } from '../../dialects/http/route-table.ts';
 import type { TrafficTransport } from '../traffic-record.ts';
 
 /** Operation of a request, identified before its parameters are decoded. */

@@ -1,4 +1,4 @@
-import type { Dialect, RestRoute } from '../../dialects/dialect.ts';
+import type { Dialect, RestRoute } from '../dialect.ts';
 import { invalidField } from '../../protocol/errors.ts';
 
 /** A matched route with its path parameters. */
