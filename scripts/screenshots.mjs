@@ -29,7 +29,8 @@ try {
 async function take(scheme) {
   const context = await browser.newContext({ viewport: { width: 1200, height: 740 }, colorScheme: scheme });
   const page = await context.newPage();
-  const picture = (name) => page.screenshot({ path: `docs/images/console-${name}-${scheme}.png` });
+  const picture = (name) =>
+    page.screenshot({ path: `docs/images/console-${name}-${scheme}.png`, animations: 'disabled' });
   const show = (view) =>
     page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: view }).click();
   const choose = async (name) => {
@@ -55,6 +56,14 @@ async function take(scheme) {
   await page.getByText('your camel is waiting').first().waitFor();
   await picture('chat');
 
+  await show('Requests');
+  await page.getByRole('combobox', { name: 'Operation' }).selectOption('stream');
+  await page.getByRole('textbox', { name: 'Part 1: Text' }).fill('timetable');
+  await page.getByRole('button', { name: 'Send', exact: true }).click();
+  await page.getByText('The stream ended').waitFor();
+  await picture('requests');
+
+  await show('Chat');
   await page.getByRole('link', { name: 'Show traffic' }).last().click();
   const rows = page.getByRole('listbox', { name: 'Timeline' });
   await rows

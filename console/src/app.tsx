@@ -13,6 +13,7 @@ import { CatalogView } from './views/catalog/index.tsx';
 import { ChatView } from './views/chat/index.tsx';
 import { ConformanceView } from './views/conformance/index.tsx';
 import { LoadView } from './views/load/index.tsx';
+import { RequestsView } from './views/requests/index.tsx';
 import { TasksView } from './views/tasks/index.tsx';
 import { TrafficView } from './views/traffic/index.tsx';
 import './app.css';
@@ -21,6 +22,7 @@ const pages: { readonly [view in View]: { readonly title: string; readonly Page:
   agents: { title: 'Agents', Page: AgentsView },
   catalog: { title: 'Catalog', Page: CatalogView },
   chat: { title: 'Chat', Page: ChatView },
+  requests: { title: 'Requests', Page: RequestsView },
   traffic: { title: 'Traffic', Page: TrafficView },
   tasks: { title: 'Tasks', Page: TasksView },
   conformance: { title: 'Conformance', Page: ConformanceView },

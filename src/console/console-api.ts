@@ -12,6 +12,8 @@
  * | `GET /api/agents/{id}/cards` | | {@link AgentCards} |
  * | `GET /api/catalog?url=…` | | {@link CatalogContent}: the agents of the console, or those in the catalog of a host |
  * | `POST /api/agents/{id}/messages` | {@link ChatInput} | stream of {@link ChatEvent} |
+ * | `GET /api/agents/{id}/endpoints` | | {@link AgentEndpoint}[] |
+ * | `POST /api/agents/{id}/requests` | {@link ComposedRequest} | stream of {@link ComposedRequestEvent} |
  * | `GET /api/agents/{id}/tasks?…` | | `TaskPage` of the model; query: contextId, state, pageSize, pageToken, variant |
  * | `GET /api/agents/{id}/tasks/{taskId}` | | `Task` |
  * | `POST /api/agents/{id}/tasks/{taskId}/cancel` | | `Task` |
@@ -167,6 +169,32 @@ export interface ChatInput {
   /** Streams events instead of one result. @defaultValue true if the agent supports it */
   readonly stream?: boolean;
 }
+
+/** An interface of an agent. */
+export interface AgentEndpoint extends ProtocolVariant {
+  readonly url: string;
+  readonly tenant?: string;
+}
+
+/** A request that the user composed. It is sent as written, also if it is invalid. */
+export interface ComposedRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** URL with the origin of the agent or of an interface on its card. */
+  readonly url: string;
+  /** A value with `[redacted]` is replaced by the credentials of the console. */
+  readonly headers: readonly { readonly name: string; readonly value: string }[];
+  readonly body?: string;
+  /** True if the body is ProtoJSON that is sent as a message of gRPC. */
+  readonly isGrpc?: boolean;
+  /** Adds the credentials of the console, except for headers that the user wrote. @defaultValue true */
+  readonly hasCredentials?: boolean;
+}
+
+/** An event of a composed request: its records, then `done` or `error`. */
+export type ComposedRequestEvent =
+  | { readonly kind: 'record'; readonly record: TrafficRecord }
+  | { readonly kind: 'done' }
+  | { readonly kind: 'error'; readonly reason: string; readonly message: string };
 
 /** An event of a chat message. The last one is `done` or `error`. */
 export type ChatEvent =

@@ -20,6 +20,7 @@ import { tapHttpClient } from '../tap/recorders/tap-http-client.ts';
 import { type ConsoleOrigin, foreignRequestReason } from './request-guard.ts';
 import { AgentRegistry, type InitialAgent } from './agents/agent-registry.ts';
 import type { ConsoleInfo } from './console-api.ts';
+import { ComposedRequestSender } from './requests/composed-request-sender.ts';
 import { cardRoutes } from './routes/card-routes.ts';
 import { catalogRoutes } from './routes/catalog-routes.ts';
 import { JsonEventStream } from './json-event-stream.ts';
@@ -32,6 +33,7 @@ import { securityHeaders, StaticPage } from './static-page.ts';
 import { holderRoutes } from './routes/holder-routes.ts';
 import { pushRoutes } from './routes/push-routes.ts';
 import { type ApiResponse, matchRoute, type ApiRoutes } from './api-routes.ts';
+import { composedRequestRoutes } from './routes/composed-request-routes.ts';
 import { chatRoutes } from './routes/chat-routes.ts';
 import { trafficRoutes } from './routes/traffic-routes.ts';
 
@@ -156,6 +158,8 @@ class ConsoleServer {
     const quietHttp = withUserAgent(http, consoleProbeProduct);
     const registry = new AgentRegistry(agents, maxAgents, { http: recordedHttp, quietHttp });
     this.#agents = registry;
+    const ownLog = recordsOwnRequests ? trafficLog : undefined;
+    const sender = new ComposedRequestSender({ http, trafficLog: ownLog, nameAt: to });
     this.#load = new LoadMonitor([options.metrics ?? []].flat(), trafficLog);
     const taskStores = listTaskStores(options);
     const info: Omit<ConsoleInfo, 'hasReplicas' | 'hasPushDeliveries'> = {
@@ -172,6 +176,7 @@ class ConsoleServer {
       ...cardRoutes(registry, http),
       ...catalogRoutes(registry, quietHttp),
       ...chatRoutes(registry),
+      ...composedRequestRoutes(registry, sender),
       ...trafficRoutes(trafficLog),
       ...conformanceRoutes({ agents: registry, http, version: info.version }),
       ...this.#load.routes,

@@ -72,6 +72,57 @@ export function TextField({
   );
 }
 
+interface TextAreaProps {
+  label: string;
+  value: string;
+  onValue: (value: string) => void;
+  rows?: number;
+  placeholder?: string;
+  isLabelHidden?: boolean;
+  /** True for code and JSON. */
+  isMono?: boolean;
+  /** Why the value is not used. */
+  mistake?: string | undefined;
+}
+
+/** A text input with several lines. */
+export function TextArea({
+  label,
+  value,
+  onValue,
+  rows = 3,
+  placeholder,
+  isLabelHidden,
+  isMono = false,
+  mistake,
+}: TextAreaProps) {
+  const id = useId();
+  return (
+    <Field
+      label={label}
+      isLabelHidden={isLabelHidden}
+      hint={
+        mistake === undefined ? undefined : (
+          <span class="field-mistake" id={id}>
+            {mistake}
+          </span>
+        )
+      }
+    >
+      <textarea
+        class={isMono ? 'input input-mono' : 'input'}
+        rows={rows}
+        placeholder={placeholder}
+        spellcheck={!isMono}
+        aria-invalid={mistake === undefined ? undefined : 'true'}
+        aria-describedby={mistake === undefined ? undefined : id}
+        value={value}
+        onInput={(event) => onValue(event.currentTarget.value)}
+      />
+    </Field>
+  );
+}
+
 interface SelectProps {
   label: string;
   value: string;

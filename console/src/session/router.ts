@@ -1,7 +1,16 @@
 import { signal } from '@preact/signals';
 
 /** The views in the order of their tabs. */
-export const views = ['agents', 'catalog', 'chat', 'traffic', 'tasks', 'conformance', 'load'] as const;
+export const views = [
+  'agents',
+  'catalog',
+  'chat',
+  'requests',
+  'traffic',
+  'tasks',
+  'conformance',
+  'load',
+] as const;
 
 export type View = (typeof views)[number];
 

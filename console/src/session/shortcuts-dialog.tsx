@@ -29,6 +29,11 @@ export function ShortcutsDialog() {
         </dt>
         <dd>new line in a message</dd>
         <dt>
+          <kbd>Ctrl</kbd>
+          <kbd>Enter</kbd>
+        </dt>
+        <dd>send the composed request</dd>
+        <dt>
           <kbd>↑</kbd>
           <kbd>↓</kbd>
         </dt>

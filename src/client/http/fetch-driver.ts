@@ -84,6 +84,10 @@ class FetchResponse implements HttpResponse {
     return this.#response.headers.get(name) ?? undefined;
   }
 
+  headerNames(): readonly string[] {
+    return [...this.#response.headers.keys()];
+  }
+
   async text(limit: number): Promise<string> {
     const decoder = new TextDecoder();
     let text = '';

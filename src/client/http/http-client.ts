@@ -29,6 +29,8 @@ export interface HttpResponse {
   readonly status: number;
   /** Returns a header by its lower-case name. */
   header(name: string): string | undefined;
+  /** Returns the lower-case names of all headers. Clients of programs may lack it. */
+  headerNames?(): readonly string[];
   /** Returns a trailer by its lower-case name, once the body is consumed. Only for requests with `http2`. */
   trailer?(name: string): string | undefined;
   /** Returns the complete body. Rejects with {@link BodyTooLargeError} beyond `limit` bytes. */

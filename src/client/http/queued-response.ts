@@ -93,6 +93,10 @@ export abstract class QueuedResponse implements HttpResponse {
     return joinValues(this.#headers[name]);
   }
 
+  headerNames(): readonly string[] {
+    return Object.keys(this.#headers);
+  }
+
   async text(limit: number): Promise<string> {
     if (this.#queuedBytes > limit) this.discard();
     this.#limit = limit;

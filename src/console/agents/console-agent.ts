@@ -2,6 +2,7 @@ import { connect, type RemoteAgent } from '../../client/connect.ts';
 import type { ConnectOptions } from '../../client/connect-options.ts';
 import type { Credentials } from '../../client/credentials.ts';
 import { createEndpointCache } from '../../client/discovery/endpoint-cache.ts';
+import { type AllowedDestination, DestinationPolicy } from '../../client/http/destination-policy.ts';
 import type { HttpClient } from '../../client/http/http-client.ts';
 import { probeVersion, type PostJson } from '../../conformance/discovery/probe-version.ts';
 import { dialectForCard } from '../../dialects/card-negotiation.ts';
@@ -12,9 +13,10 @@ import {
   type SecurityScheme,
 } from '../../protocol/card.ts';
 import { truncate } from '../../primitives/text.ts';
-import { A2AError } from '../../protocol/errors.ts';
-import type { AgentEntry } from '../console-api.ts';
+import { A2AError, invalidField } from '../../protocol/errors.ts';
+import type { AgentEndpoint, AgentEntry } from '../console-api.ts';
 import { credentialHeaders } from './credentials.ts';
+import { listAgentEndpoints } from './agent-endpoints.ts';
 import { listVariants } from './protocol-variants.ts';
 
 /** Collaborators of {@link ConsoleAgent}. */
@@ -48,12 +50,14 @@ export class ConsoleAgent {
   readonly #probe: RemoteAgent;
   /** True if the card does not identify its version. */
   #isAmbiguous = false;
+  readonly #destinations = new DestinationPolicy();
   #refreshing: Promise<AgentEntry> | undefined;
   #entry: AgentEntry | undefined;
 
   constructor(info: ConsoleAgentInfo, context: ConsoleAgentContext) {
     this.info = info;
     this.#context = context;
+    this.#destinations.trust(info.url);
     this.#probe = connect(info.url, {
       ...this.#options(),
       http: context.quietHttp,
@@ -93,6 +97,31 @@ export class ConsoleAgent {
   async cardUrl(): Promise<string | undefined> {
     await this.entry();
     return (await this.#probe.describe().catch(() => undefined))?.cardUrl;
+  }
+
+  /** Lists the interfaces of the agent that the console supports; the one that the client uses is first. */
+  async endpoints(): Promise<readonly AgentEndpoint[]> {
+    const call = { signal: AbortSignal.timeout(checkTimeout) };
+    const { version, transport, url, cardUrl } = await this.#probe.describe(call);
+    const card = await this.#probe.card(call);
+    return listAgentEndpoints(card.interfaces, { used: { version, transport, url }, cardUrl });
+  }
+
+  /**
+   * Decides where a request of the user may be sent: to the origin of the agent or of an interface on its card, which must
+   * pass the egress policy.
+   *
+   * @throws {@link A2AError} `INVALID_PARAMS` for other origins, `PERMISSION_DENIED` by the egress policy
+   */
+  async resolveDestination(url: string): Promise<AllowedDestination & { mayReceiveCredentials: boolean }> {
+    const { origin } = new URL(url);
+    if (origin !== new URL(this.info.url).origin) {
+      const endpoints = await this.endpoints().catch(() => []);
+      if (!endpoints.some((each) => new URL(each.url).origin === origin))
+        throw invalidField('url', 'must have the origin of the agent or of an interface on its card');
+    }
+    const destination = await this.#destinations.resolve(url, 'call');
+    return { ...destination, mayReceiveCredentials: this.#destinations.mayReceiveCredentials(origin) };
   }
 
   /** Returns a connection over a protocol variant, by default over the preferred one. */

@@ -19,6 +19,15 @@ export function toCredentials(input: CredentialsInput | Credentials): Credential
   }
 }
 
+/** Returns the query parameters of credentials. */
+export async function credentialQuery(
+  credentials: Credentials | undefined,
+  url: string,
+  http: HttpClient,
+): Promise<Record<string, string>> {
+  return (await credentials?.query?.({ url, operation: 'send', call: {}, http })) ?? {};
+}
+
 /** Returns the headers of credentials, for requests without the Dragoman client. */
 export async function credentialHeaders(
   credentials: Credentials | undefined,

@@ -11,6 +11,7 @@ import type {
   LoadRunInput,
   NewAgent,
   ChatInput,
+  ComposedRequest,
 } from '../console-api.ts';
 import { loadOperations } from '../../load/load-plan.ts';
 import { parseBoundedJson } from '../../primitives/json.ts';
@@ -83,6 +84,34 @@ export const chatInputSchema = z.strictObject({
   variant: variant.exactOptional(),
   stream: z.boolean().exactOptional(),
 }) satisfies z.ZodType<ChatInput>;
+
+/** Maximum length of a composed body, in characters. */
+const maxComposedBody = 8 * 1_024 * 1_024;
+
+/** Headers that the HTTP client sets itself. */
+const clientHeaders =
+  /^(?:host|content-length|connection|keep-alive|proxy-connection|transfer-encoding|upgrade|expect|http2-settings)$/i;
+
+export const composedRequestSchema = z.strictObject({
+  method: z.enum(['GET', 'POST', 'DELETE']),
+  url: httpUrl.max(16_384),
+  headers: z
+    .array(
+      z.strictObject({
+        name: headerName.refine((name) => !clientHeaders.test(name), {
+          error: 'must not be a header that the HTTP client sets, such as Host or Content-Length',
+        }),
+        value: z.union([z.literal(''), headerValue], { error: 'must be a single line of text' }),
+      }),
+    )
+    .max(100),
+  body: z
+    .string()
+    .max(maxComposedBody, { error: `must have at most ${maxComposedBody} characters` })
+    .exactOptional(),
+  isGrpc: z.boolean().exactOptional(),
+  hasCredentials: z.boolean().exactOptional(),
+}) satisfies z.ZodType<ComposedRequest>;
 
 export const conformanceInputSchema = z.strictObject({
   agentId: text,

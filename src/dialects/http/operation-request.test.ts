@@ -68,9 +68,12 @@ describe('operation requests', () => {
     expect(
       writeOperationRequest({ ...target, transport: 'JSONRPC' }, requests.cancelTask, tenant).body,
     ).toEqual({ jsonrpc: '2.0', id: 1, method: 'CancelTask', params: { tenant: 'acme', id: 'a' } });
-    expect(writeOperationRequest({ ...target, transport: 'GRPC' }, requests.cancelTask, tenant)).toMatchObject(
-      { url: 'http://localhost:4000/lf.a2a.v1.A2AService/CancelTask', body: { tenant: 'acme', id: 'a' } },
-    );
+    expect(
+      writeOperationRequest({ ...target, transport: 'GRPC' }, requests.cancelTask, tenant),
+    ).toMatchObject({
+      url: 'http://localhost:4000/lf.a2a.v1.A2AService/CancelTask',
+      body: { tenant: 'acme', id: 'a' },
+    });
   });
 
   it('reports the invalid field', () => {

@@ -38,6 +38,7 @@ describe('listRequestMembers', () => {
   it('names type and rule as the codec does', () => {
     const members = new Map(membersOf('1.0', 'JSONRPC', 'send').map((each) => [each.path, each]));
     expect(members.get('message.role')).toMatchObject({ rule: 'must be ROLE_USER or ROLE_AGENT' });
+    expect(members.get('message')).toMatchObject({ type: 'object', rule: 'must be an object' });
     expect(members.get('message.metadata')).toMatchObject({ type: 'any object', isRequired: false });
     expect(members.get('message.parts[].data')).toMatchObject({
       type: 'any JSON',

@@ -92,6 +92,12 @@ export function listRequestMembers(target: OperationVariant): readonly RequestMe
 
 type Path = readonly (string | number)[];
 
+interface MemberError {
+  /** `other`: a member of another name, because codecs name some members as the newest version does. */
+  readonly place: 'member' | 'container' | 'content' | 'other';
+  readonly rule: string;
+}
+
 class MemberProbe {
   readonly #codec: RequestCodec<RequestOf[Operation]> | undefined;
   readonly #example: unknown;
@@ -100,7 +106,7 @@ class MemberProbe {
 
   constructor(target: OperationVariant) {
     const codec = definesOperation(target) ? dialectOfVariant(target)?.requests[target.operation] : undefined;
-    this.#codec = codec as RequestCodec<RequestOf[Operation]> | undefined;
+    this.#codec = codec;
     this.#example = this.#write(examples[target.operation]);
     this.#hasTenant = target.version === '1.0' && target.transport !== 'HTTP+JSON';
   }
@@ -115,7 +121,8 @@ class MemberProbe {
 
   #visit(value: unknown, at: Path): void {
     if (Array.isArray(value)) for (const [index, each] of value.entries()) this.#visit(each, [...at, index]);
-    else if (isJsonObject(value)) for (const name of Object.keys(value)) this.#add(value[name], [...at, name]);
+    else if (isJsonObject(value))
+      for (const name of Object.keys(value)) this.#add(value[name], [...at, name]);
   }
 
   #add(example: unknown, at: Path): void {
@@ -136,23 +143,30 @@ class MemberProbe {
   /** Reads the example without the member, and with a wrong value. */
   #demands(at: Path): { isRequired: boolean; rule?: string } {
     const missing = this.#error(at, undefined);
-    const wrong = [{}, 'x', -1.5].map((value) => this.#error(at, value)).find((each) => each?.isAtMember);
-    // An error about the object that contains it: it is one of several alternatives.
-    const rule = wrong?.rule ?? missing?.rule;
-    const isRequired = missing?.isAtMember === true && !this.#isAlternative(at);
+    const wrong = [{}, 'x', -1.5].map((value) => this.#error(at, value));
+    const rule =
+      wrong.find((each) => each?.place === 'member')?.rule ??
+      wrong.find((each) => each?.place === 'other')?.rule ??
+      // An error about the object that contains it: it is one of several alternatives.
+      missing?.rule;
+    const isRequired = missing !== undefined && missing.place !== 'container' && !this.#isAlternative(at);
     return { isRequired, ...(rule !== undefined && { rule }) };
   }
 
-  #error(at: Path, value: unknown): { isAtMember: boolean; rule: string } | undefined {
+  #error(at: Path, value: unknown): MemberError | undefined {
     try {
       this.#codec?.read(replaceAt(this.#example, at, value), strictMode);
       return undefined;
     } catch (thrown) {
       const [violation] = A2AError.from(thrown).violations;
       const field = violation?.field.replaceAll(/\[\d+\]/g, '[]') ?? '';
-      // Codecs name some members as the newest version does, so that only the containing objects can be compared.
-      const isAtMember = !at.some((_, depth) => field === formatMemberPath(at.slice(0, depth)));
-      return { isAtMember, rule: violation?.description ?? '' };
+      const path = formatMemberPath(at);
+      const isContainer = at.some((_, depth) => field === formatMemberPath(at.slice(0, depth)));
+      const place = field === path ? 'member' : isContainer ? 'container' : 'other';
+      return {
+        place: place === 'other' && field.startsWith(path) ? 'content' : place,
+        rule: violation?.description ?? '',
+      };
     }
   }
 
@@ -183,8 +197,7 @@ class MemberProbe {
 /** Formats a path without the positions in lists: `message.parts[].text`. */
 export function formatMemberPath(at: Path): string {
   return at.reduce<string>(
-    (path, each) =>
-      typeof each === 'number' ? `${path}[]` : path === '' ? String(each) : `${path}.${String(each)}`,
+    (path, each) => (typeof each === 'number' ? `${path}[]` : path === '' ? each : `${path}.${each}`),
     '',
   );
 }

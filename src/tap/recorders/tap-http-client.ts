@@ -12,7 +12,7 @@ export interface TapHttpClientOptions extends TrafficRecorderOptions {
   readonly to?: (origin: string) => string;
 }
 
-/** Recorded response headers; `HttpResponse` gives access to headers by name only. */
+/** Recorded response headers of clients that do not list the names. */
 const recordedHeaders = [
   'content-type',
   'content-length',
@@ -56,14 +56,12 @@ export function tapHttpClient(http: HttpClient, log: TrafficLog, options: TapHtt
 
 function recordResponse(response: HttpResponse, exchange: HttpExchangeRecorder): HttpResponse {
   const { status } = response;
-  const headers: Record<string, string> = {};
-  for (const name of recordedHeaders) {
-    const value = response.header(name);
-    if (value !== undefined) headers[name] = value;
-  }
+  const names = response.headerNames?.() ?? recordedHeaders;
+  const headers = headersOf(response, names);
   return {
     status,
     header: (name) => response.header(name),
+    headerNames: () => names,
     trailer: (name) => response.trailer?.(name),
     async text(limit) {
       try {
@@ -99,6 +97,19 @@ function recordResponse(response: HttpResponse, exchange: HttpExchangeRecorder):
       response.discard();
     },
   };
+}
+
+/** Returns the values of headers. */
+export function headersOf(
+  response: Pick<HttpResponse, 'header' | 'headerNames'>,
+  names: readonly string[] = response.headerNames?.() ?? [],
+): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const name of names) {
+    const value = response.header(name);
+    if (value !== undefined) headers[name] = value;
+  }
+  return headers;
 }
 
 function describeError(thrown: unknown): string {

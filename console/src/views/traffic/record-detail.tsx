@@ -9,6 +9,7 @@ import { ErrorNote, type DisplayError, toDisplayError } from '../../components/e
 import { JsonView } from '../../components/json-view.tsx';
 import { formatClockTime, formatDuration } from '../../components/format-units.ts';
 import { routeHref } from '../../session/router.ts';
+import { editRecord } from '../requests/state.ts';
 import { saveScenario } from './files.ts';
 import { prettyPrint } from './pretty-print.ts';
 import { counterpartRecord, isOpen, select, selectedRecord, timeline, translationLosses } from './state.ts';
@@ -105,6 +106,7 @@ function Actions({ record: shown }: { record: TrafficRecord }) {
   const task = timeline.value.correlation.taskOf(shown.exchangeId);
   const same = counterpartRecord.value;
   const curl = toCurl(shown);
+  const request = requestOf(shown);
   const save = () =>
     saveScenario(
       timeline.value.records((each) => each.exchangeId === shown.exchangeId),
@@ -119,6 +121,11 @@ function Actions({ record: shown }: { record: TrafficRecord }) {
           <Button small onClick={() => select(same.sequence)}>
             Counterpart: {same.from} → {same.to}
             {same.decoded?.version === undefined ? null : <VersionBadge version={same.decoded.version} />}
+          </Button>
+        ) : null}
+        {request ? (
+          <Button small kind="quiet" onClick={() => editRecord(request)}>
+            Edit and resend
           </Button>
         ) : null}
         {curl === undefined ? null : <CopyButton label="Copy as curl" text={curl} />}
@@ -137,6 +144,21 @@ function Actions({ record: shown }: { record: TrafficRecord }) {
       {error.value ? <ErrorNote error={error.value} /> : null}
     </>
   );
+}
+
+/** Returns the request of a record: its own, that of its exchange, or a message of a mesh. */
+function requestOf(shown: TrafficRecord): TrafficRecord | undefined {
+  if (shown.kind === 'loss') return undefined;
+  return timeline.value.records(
+    ({ exchangeId, kind, decoded, mesh }) =>
+      exchangeId === shown.exchangeId &&
+      (kind === 'request' || (mesh !== undefined && isRequestModel(decoded?.model))),
+  )[0];
+}
+
+/** True for requests to send a message, which a mesh also carries. */
+function isRequestModel(model: unknown): boolean {
+  return typeof model === 'object' && model !== null && 'message' in model && !('kind' in model);
 }
 
 function Remarks({ record: { decoded } }: { record: TrafficRecord }) {

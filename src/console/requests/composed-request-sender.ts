@@ -1,0 +1,177 @@
+import { BodyTooLargeError, type HttpClient, HttpTransportError } from '../../client/http/http-client.ts';
+import { noResponseError } from '../../client/http/response-errors.ts';
+import { parseTarget } from '../../client/http/send-request.ts';
+import { MalformedMessageError } from '../../dialects/protobuf/byte-reader.ts';
+import { encodeFrame } from '../../dialects/protobuf/encode-message.ts';
+import { findGrpcMethod } from '../../dialects/protobuf/grpc-service.ts';
+import { parseBoundedJson } from '../../primitives/json.ts';
+import { redactedPlaceholder } from '../../primitives/redaction.ts';
+import { A2AError, canceledError, invalidField } from '../../protocol/errors.ts';
+import { ByteBudget } from '../../server/limits/byte-budget.ts';
+import { GrpcCallRecorder } from '../../tap/recorders/grpc-call-recorder.ts';
+import { headersOf, tapHttpClient } from '../../tap/recorders/tap-http-client.ts';
+import { TrafficRecorder } from '../../tap/recorders/traffic-recorder.ts';
+import type { TrafficLog } from '../../tap/traffic-log.ts';
+import type { ConsoleAgent } from '../agents/console-agent.ts';
+import { credentialHeaders, credentialQuery } from '../agents/credentials.ts';
+import type { ComposedRequest } from '../console-api.ts';
+
+/** Maximum size of a response in bytes. */
+const maxResponseBytes = 64 * 1_024 * 1_024;
+
+/** Collaborators of a {@link ComposedRequestSender}. */
+export interface ComposedRequestContext {
+  /** Client without recording. */
+  readonly http: HttpClient;
+  /** Traffic log of the console, if it records its own requests. */
+  readonly trafficLog: TrafficLog | undefined;
+  /** Returns the name of the agent at an origin. */
+  readonly nameAt: (origin: string) => string;
+}
+
+/** A request with the credentials of the console. */
+interface OutgoingRequest {
+  readonly method: ComposedRequest['method'];
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  readonly destination: Awaited<ReturnType<ConsoleAgent['resolveDestination']>>;
+}
+
+/** Sends requests of the user without any change: no retries, no redirects, no negotiation. */
+export class ComposedRequestSender {
+  readonly #context: ComposedRequestContext;
+
+  constructor(context: ComposedRequestContext) {
+    this.#context = context;
+  }
+
+  /** Sends a request and records the exchange in `log`. */
+  async send(
+    agent: ConsoleAgent,
+    input: ComposedRequest,
+    log: TrafficLog,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const outgoing = await this.#addCredentials(agent, input);
+    const logs = [log, ...(this.#context.trafficLog ? [this.#context.trafficLog] : [])];
+    try {
+      if (input.isGrpc) await this.#sendGrpc(outgoing, input.body ?? '', logs, signal);
+      else await this.#sendHttp(outgoing, input.body, logs, signal);
+    } catch (thrown) {
+      if (signal.aborted) throw canceledError(signal);
+      if (thrown instanceof HttpTransportError) throw noResponseError(thrown, outgoing.url);
+      throw thrown;
+    }
+  }
+
+  /** What the user wrote has precedence over the credentials of the console. */
+  async #addCredentials(agent: ConsoleAgent, input: ComposedRequest): Promise<OutgoingRequest> {
+    const { method, hasCredentials = true } = input;
+    const { http } = this.#context;
+    const url = new URL(input.url);
+    url.hash = '';
+    const destination = await agent.resolveDestination(url.href);
+    const { credentials } = agent.info;
+    const headers: Record<string, string> = {};
+    for (const { name, value } of input.headers) {
+      const key = name.toLowerCase();
+      if (value.includes(redactedPlaceholder)) continue;
+      headers[key] = headers[key] === undefined ? value : `${headers[key]}, ${value}`;
+    }
+    if (!hasCredentials || !destination.mayReceiveCredentials)
+      return { method, url: url.href, headers, destination };
+    const added = await credentialHeaders(credentials, url.href, http);
+    for (const [name, value] of Object.entries(await credentialQuery(credentials, url.href, http)))
+      url.searchParams.set(name, value);
+    return { method, url: url.href, headers: { ...added, ...headers }, destination };
+  }
+
+  async #sendHttp(
+    { method, url, headers, destination }: OutgoingRequest,
+    body: string | undefined,
+    logs: readonly TrafficLog[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { nameAt } = this.#context;
+    const http = logs.reduce(
+      (client, log) => tapHttpClient(client, log, { from: 'console', to: nameAt }),
+      this.#context.http,
+    );
+    const { origin, egress } = destination;
+    const { path } = parseTarget(url);
+    const response = await http.request({ method, origin, egress, path, headers, body, signal });
+    let size = 0;
+    for await (const bytes of response.chunks()) {
+      size += bytes.length;
+      checkSize(size);
+    }
+  }
+
+  async #sendGrpc(
+    { method, url, headers, destination }: OutgoingRequest,
+    body: string,
+    logs: readonly TrafficLog[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { nameAt, http } = this.#context;
+    const { origin, egress } = destination;
+    const { path } = parseTarget(url);
+    const frame = encodeGrpcBody(path, body);
+    const budget = new ByteBudget({ total: maxResponseBytes, perClient: maxResponseBytes });
+    const calls = logs.map(
+      (log) =>
+        new GrpcCallRecorder(new TrafficRecorder(log), {
+          participants: { from: 'console', to: () => nameAt(origin) },
+          head: { method, url, headers },
+          path,
+          reservations: [budget.open('client'), budget.open('agent')],
+        }),
+    );
+    for (const call of calls) call.requestBytes(frame);
+    try {
+      const request = { method, origin, egress, path, headers, body: frame, http2: true, signal };
+      const response = await http.request(request);
+      const head = headersOf(response);
+      for (const call of calls) call.response(response.status, head);
+      let size = 0;
+      for await (const bytes of response.chunks()) {
+        size += bytes.length;
+        checkSize(size);
+        for (const call of calls) call.responseBytes(bytes);
+      }
+      const trailers = Object.fromEntries(
+        ['grpc-status', 'grpc-message', 'grpc-status-details-bin'].map((name) => [
+          name,
+          response.trailer?.(name) ?? response.header(name),
+        ]),
+      );
+      for (const call of calls) call.end(trailers);
+    } catch (thrown) {
+      const reason = signal.aborted ? 'The client aborted the request' : A2AError.from(thrown).message;
+      for (const call of calls) call.interrupted(reason);
+      throw thrown;
+    }
+  }
+}
+
+function checkSize(size: number): void {
+  if (size > maxResponseBytes) throw new BodyTooLargeError(`more than ${maxResponseBytes} bytes`);
+}
+
+/** gRPC sends protocol buffers: a message that is not JSON or does not fit its fields cannot be sent. */
+function encodeGrpcBody(path: string, body: string): Uint8Array {
+  const found = findGrpcMethod(path);
+  if (!found) throw invalidField('url', 'must end with a method of A2AService');
+  let message: unknown;
+  try {
+    message = parseBoundedJson(body.trim() === '' ? '{}' : body);
+  } catch {
+    throw invalidField('body', 'must be JSON, because gRPC cannot send other text');
+  }
+  try {
+    return encodeFrame(found.method.request, message);
+  } catch (thrown) {
+    if (!(thrown instanceof MalformedMessageError)) throw thrown;
+    throw invalidField('body', `must fit ${found.method.request.name}: ${thrown.message}`);
+  }
+}
