@@ -41,7 +41,7 @@ export interface DraftAgent {
 }
 
 /** Returns the interface for a variant; if the agent lists none, the most similar one. */
-export function findEndpoint(
+function findEndpoint(
   { endpoints, url }: DraftAgent,
   { version, transport }: Pick<OperationVariant, 'version' | 'transport'>,
 ): { readonly url: string; readonly tenant?: string } {
@@ -182,7 +182,7 @@ function convertModel(model: OperationModel | undefined, from: Operation, to: Op
 }
 
 /** Returns the task that a request refers to. */
-export function taskIdOf(model: OperationModel): string | undefined {
+function taskIdOf(model: OperationModel): string | undefined {
   const { message, taskId, id, clientTaskId } = model as {
     message?: { taskId?: string };
     taskId?: string;
