@@ -117,7 +117,18 @@ const may: { readonly [folder: string]: readonly string[] } = {
     'signing',
   ],
   // `mcpAgent` is an agent of the engine.
-  bridge: ['protocol', 'client', 'artifacts', 'documents', 'egress', 'engine', 'store', 'server', 'metrics'],
+  bridge: [
+    'protocol',
+    'client',
+    'artifacts',
+    'documents',
+    'egress',
+    'engine',
+    'store',
+    'server',
+    'metrics',
+    'tracing',
+  ],
   // Agents from models, and agents as tools of models.
   llm: ['protocol', 'engine', 'bridge'],
   // Raw HTTP only: with our own client or server, the suite would share their errors.

@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import { expositionLabel, expositionName } from '../src/metrics/exposition.ts';
 import { metricNames } from '../src/metrics/metrics.ts';
 import { defaultLimits } from '../src/server/limits/limits.ts';
 import { readPage } from './support/docs/code-blocks.ts';
 
 const page = readPage('docs/guide/operations.md');
+const telemetryPage = readPage('docs/guide/telemetry.md');
 
 /** Returns the cells of the table with this heading. */
-function rowsBelow(heading: string): string[][] {
-  const table = page.slice(page.indexOf(heading)).split('\n\n')[0] ?? '';
+function rowsBelow(heading: string, text = page): string[][] {
+  const table = text.slice(text.indexOf(heading)).split('\n\n')[0] ?? '';
   return table
     .split('\n')
     .slice(2)
@@ -47,13 +49,13 @@ describe('docs/guide/operations.md', () => {
   });
 
   it('lists all metrics with their labels', () => {
-    const documented = rowsBelow('| metric |').map(([name, labels]) => [
+    const documented = rowsBelow('| metric |', telemetryPage).map(([name, labels]) => [
       withoutCode(name),
       withoutCode(labels),
     ]);
     const actual = Object.values(metricNames).map((metric) => [
-      metric.name,
-      'labels' in metric ? metric.labels.join(', ') : '',
+      expositionName(metric, metric.name.includes('duration') ? 'histogram' : 'gauge'),
+      'labels' in metric ? metric.labels.map(expositionLabel).join(', ') : '',
     ]);
     expect(documented).toHaveLength(actual.length);
     expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(actual));

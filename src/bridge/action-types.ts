@@ -1,3 +1,4 @@
+import type { Carrier } from '../tracing/tracing.ts';
 import type { TaskState } from '../protocol/task.ts';
 import type { NamedAgent } from './actions/bridged-agent.ts';
 
@@ -98,6 +99,8 @@ export interface ActionCallOptions {
   readonly progressInterval?: number;
   /** Milliseconds to wait for a result before the call returns a follow-up ID. @defaultValue the option of the bridge */
   readonly waitBudget?: number;
+  /** Headers with the trace of the caller (`traceparent`). @defaultValue the active OpenTelemetry span */
+  readonly trace?: Carrier;
 }
 
 /** A message that continues a task or a context; without text, the call waits for the task. */

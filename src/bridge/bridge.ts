@@ -1,4 +1,5 @@
 import { A2AError, invalidField } from '../protocol/errors.ts';
+import { LazyTracing } from '../tracing/tracing.ts';
 import type { Action, ActionCallOptions, ActionReply, ActionResponse, Bridge } from './action-types.ts';
 import { BridgedAgent, type NamedAgent } from './actions/bridged-agent.ts';
 import { ActionInvoker } from './actions/action-invoker.ts';
@@ -55,6 +56,7 @@ class AgentBridge implements Bridge {
   readonly #agents = new Map<string, BridgedAgent>();
   readonly #invoker: ActionInvoker;
   readonly #listeners = new Set<() => void>();
+  readonly #tracing = new LazyTracing(undefined);
   #actions: readonly Action[] | undefined;
 
   constructor(settings: BridgeSettings) {
@@ -130,7 +132,22 @@ class AgentBridge implements Bridge {
     parameters: ActionParameters,
     options: ActionCallOptions = {},
   ): Promise<ActionResponse> {
-    return this.#invoker.call(name, parameters, options);
+    if (!this.#tracing.isEnabled) return this.#invoker.call(name, parameters, options);
+    const action = this.actions().find((each) => each.name === name);
+    const spanOptions = {
+      kind: 'internal',
+      from: options.trace,
+      attributes: {
+        'gen_ai.operation.name': 'execute_tool',
+        'gen_ai.tool.name': action?.name,
+        'gen_ai.agent.name': action?.agentName,
+      },
+    } as const;
+    return this.#tracing.traced(`execute_tool ${action?.name ?? 'unknown'}`, spanOptions, async (span) => {
+      const response = await this.#invoker.call(name, parameters, options);
+      if (response.status === 'ERROR') span?.end('action_error');
+      return response;
+    });
   }
 
   reply(agentName: string, reply: ActionReply, options: ActionCallOptions = {}): Promise<ActionResponse> {

@@ -9,7 +9,6 @@ import { isThenable, mapResolved, type MaybePromise } from '../primitives/maybe-
 import type { Message } from '../protocol/message.ts';
 import { type Outage, throwOutage } from '../protocol/outage.ts';
 import type { SendRequest } from '../protocol/requests.ts';
-import { LazyTracing } from '../tracing/tracing.ts';
 import { isTerminal, type Task } from '../protocol/task.ts';
 import {
   type MessageClass,
@@ -52,7 +51,7 @@ import {
 } from './messages/turn.ts';
 import { Watchdog } from './runs/watchdog.ts';
 import { processOf, StructuredSkills } from './skills/structured-skills.ts';
-import { traceProcess } from './runs/trace-process.ts';
+import { RunTracer, taskStateListener } from './runs/run-tracer.ts';
 
 export type { LocalAgent } from './agent-definition.ts';
 
@@ -97,6 +96,7 @@ class Engine implements LocalAgent, TaskRunHost {
   readonly #recovery: TaskRecovery;
   readonly #runs = new TaskRunTable();
   readonly #watchdog: Watchdog;
+  readonly #tracer: RunTracer | undefined;
 
   constructor(definition: AgentDefinition, options: AgentOptions) {
     const clock = options.clock ?? systemClock;
@@ -109,22 +109,26 @@ class Engine implements LocalAgent, TaskRunHost {
     this.#taskStore = sharedViewOf(options.taskStore ?? memoryTaskStore({ now: () => clock.now() }));
     this.report = quietLogSink(options.log);
     this.#skills = StructuredSkills.of(definition);
-    this.#process = traceProcess(processOf(definition, this.#skills), new LazyTracing(options.tracing));
-    this.onTaskState = options.metrics?.countTaskState;
+    const process = processOf(definition, this.#skills);
+    this.#tracer = RunTracer.of(options.tracing, definition);
+    this.#process = this.#tracer?.wrap(process, 'message') ?? process;
+    this.onTaskState = taskStateListener(options.metrics, this.#tracer);
     options.metrics?.observeRuns(() => this.#runs.size);
     options.metrics?.observeStore(this.#taskStore);
     this.#validator = new MessageValidator(definition);
     this.#watchdog = new Watchdog(this.#runs, clock, options);
     this.getTask = new TaskReads(this.#taskStore, clock).getTask;
     this.#push = new PushConfigService(this.#taskStore, definition, options, this);
-    const plan = recoveryPlan(definition, this.#process);
+    const plan = recoveryPlan(definition, process, this.#tracer);
     this.#recovery = new TaskRecovery(this.#taskStore, plan, this, this.#push);
     this.createPushConfig = this.#push.create;
     this.getPushConfig = this.#push.get;
     this.listPushConfigs = this.#push.list;
     this.deletePushConfig = this.#push.delete;
     this.jwks = this.#push.jwks;
-    this.#taskStore.onCommand = (log, command) => executeCommand(this.#runs, log, command);
+    const execute: NonNullable<TaskStore['onCommand']> = (log, command) =>
+      executeCommand(this.#runs, log, command);
+    this.#taskStore.onCommand = this.#tracer?.traceCommands(execute) ?? execute;
   }
 
   async card(): Promise<AgentCard> {
@@ -284,6 +288,8 @@ class Engine implements LocalAgent, TaskRunHost {
     const task = submittedTask(withTaskIds(request.message, contextId, id), this.timestamp());
     if (call.version === '0.1') task.originVersion = '0.1';
     if (call.preview) task.generation = 1;
+    const trace = this.#tracer?.activeContext();
+    if (trace) task.trace = trace;
     const log = this.#taskStore.create(call.owner ?? '', task, key ?? undefined);
     this.onTaskState?.('submitted');
     return log;
@@ -321,7 +327,9 @@ class Engine implements LocalAgent, TaskRunHost {
     const message = withTaskIds(request.message, log.contextId, log.id);
     // The stream of a later turn starts with a snapshot of the task before this turn.
     const events = withSnapshot ? log.subscribe('now', endsStream) : undefined;
-    const isWriter = !log.claim || (await passMessage(this.#taskStore, this.#runs, log, message));
+    const isWriter =
+      !log.claim ||
+      (await passMessage(this.#taskStore, this.#runs, log, message, this.#tracer?.activeContext()));
     if (isWriter && log.sequence === sequence) {
       const createRun = (): TaskRun => this.#createRun(log, call, request);
       const run = await acceptMessage(this.#taskStore, this.#runs, log, message, createRun, this.#process);
@@ -341,6 +349,7 @@ class Engine implements LocalAgent, TaskRunHost {
   #createRun(log: TaskLog, call: CallContext, request: SendRequest | undefined): TaskRun {
     log.onAbandoned ??= this.#onAbandoned;
     const run = this.#runs.add(new TaskRun(this, log, call, request));
+    this.#tracer?.runCreated(run);
     this.#watchdog.runStarted(run.startedAt);
     call.waitUntil?.(run.whenIdle());
     return run;
@@ -353,6 +362,9 @@ class Engine implements LocalAgent, TaskRunHost {
 
   ended(run: TaskRun): void {
     this.#runs.remove(run);
+    this.#tracer?.runEnded(run);
+    const seconds = (this.elapsed() - run.startedAt) / 1_000;
+    this.options.metrics?.recordRun(this.definition.name, seconds, run.log.state === 'failed');
     if (!isTerminal(run.log.state)) run.log.release?.();
   }
 

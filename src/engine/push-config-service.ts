@@ -33,7 +33,11 @@ export class PushConfigService {
     this.#host = host;
     this.#isSupported = definition.pushNotifications ?? false;
     this.#maxConfigs = maxPushConfigs;
-    this.#pushOptions = metrics ? { onAttempt: (outcome) => metrics.countPush(outcome), ...push } : push;
+    this.#pushOptions = {
+      tracing: options.tracing,
+      ...(metrics && { onAttempt: (outcome) => metrics.countPush(outcome) }),
+      ...push,
+    };
     this.jwks = signer && (() => signer.jwks());
   }
 

@@ -87,6 +87,14 @@ export class MeshTopics {
     return topic.startsWith(`${this.namespace}/`) && !isReserved;
   }
 
+  /** Returns the topic of a request or response without the id of its task, and undefined for other topics. */
+  destinationOf(topic: string): string | undefined {
+    if (!topic.startsWith(`${this.#base}/`)) return undefined;
+    const [receiver, kind, name = ''] = topic.slice(this.#base.length + 1).split('/');
+    if (kind === 'request') return topic;
+    return kind === 'response' ? `${this.#base}/${receiver}/response/${name}` : undefined;
+  }
+
   /** Topic of card announcements. */
   get agentCards(): string {
     return this.#topic('discovery/agentcards');

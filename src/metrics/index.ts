@@ -5,6 +5,7 @@
  */
 export { metricNames, Metrics, type PushOutcome } from './metrics.ts';
 export {
+  type CollectedMetric,
   type Counter,
   type MetricFamily,
   type Gauge,

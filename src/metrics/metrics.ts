@@ -16,9 +16,16 @@ export const metricNames = {
     labels: ['operation', 'version', 'transport', 'outcome'],
   },
   duration: {
-    name: 'dragoman_request_duration_seconds',
+    name: 'a2a.server.operation.duration',
+    unit: 's',
     help: 'Time until the response was sent, or until a stream ended.',
-    labels: ['operation', 'transport'],
+    labels: ['a2a.method.name', 'a2a.protocol.version', 'a2a.protocol.binding', 'error.type'],
+  },
+  runDuration: {
+    name: 'gen_ai.invoke_agent.duration',
+    unit: 's',
+    help: 'Time of a run, from a message or the answer to a question until the run ended.',
+    labels: ['gen_ai.agent.name', 'error.type'],
   },
   openStreams: { name: 'dragoman_streams_open', help: 'Open streams.' },
   events: { name: 'dragoman_stream_events_total', help: 'Events sent on streams.' },
@@ -62,9 +69,9 @@ export const metricNames = {
   },
 } as const satisfies Record<string, MetricDescriptor>;
 
-/** Upper bounds of the buckets for durations, in seconds. */
-const durations: readonly number[] = [
-  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
+/** Upper bounds of the buckets for durations, in seconds: those of the semantic conventions for MCP, and three below. */
+export const durationBuckets: readonly number[] = [
+  0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300,
 ];
 
 /** Use of a task store. */
@@ -83,6 +90,7 @@ export class Metrics {
   readonly registry: Registry;
   readonly requests: MetricFamily<Counter>;
   readonly duration: MetricFamily<Histogram>;
+  readonly #runDuration: MetricFamily<Histogram>;
   readonly #limits: MetricFamily<Counter>;
   readonly #tasks: MetricFamily<Counter>;
   readonly #runs: (() => number)[] = [];
@@ -94,7 +102,8 @@ export class Metrics {
   constructor(registry: Registry = new Registry()) {
     this.registry = registry;
     this.requests = registry.counter(metricNames.requests);
-    this.duration = registry.histogram(metricNames.duration, durations);
+    this.duration = registry.histogram(metricNames.duration, durationBuckets);
+    this.#runDuration = registry.histogram(metricNames.runDuration, durationBuckets);
     this.#limits = registry.counter(metricNames.limits);
     this.#tasks = registry.counter(metricNames.tasks);
     registry.observed(metricNames.runs, 'gauge', () => this.#runs.reduce((sum, read) => sum + read(), 0));
@@ -114,6 +123,11 @@ export class Metrics {
   readonly countTaskState = (state: TaskState): void => {
     this.#tasks.of(state).add();
   };
+
+  /** Records a run that has ended. */
+  recordRun(agent: string, seconds: number, hasFailed: boolean): void {
+    this.#runDuration.of(agent, hasFailed ? 'TASK_FAILED' : '').observe(seconds);
+  }
 
   /** Adds a source to the number of task runs; it is read at each scrape. */
   observeRuns(read: () => number): void {

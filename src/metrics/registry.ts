@@ -1,4 +1,7 @@
-import { type MetricSample, formatFamily, type MetricType } from './exposition.ts';
+import { formatFamily } from './exposition.ts';
+
+/** Metric types of Prometheus. */
+export type MetricType = 'counter' | 'gauge' | 'histogram';
 
 /** A metric that only increases. */
 export interface Counter {
@@ -23,14 +26,40 @@ export interface MetricFamily<T> {
 
 /** Name, help text and label names of a metric. */
 export interface MetricDescriptor {
+  /** Name for Prometheus; with dots, a name of OpenTelemetry, which Prometheus gets with underscores and the unit. */
   name: string;
   help: string;
   labels?: readonly string[];
+  /** Unit in UCUM, such as `s` or `By`. */
+  unit?: string;
+}
+
+/** Values of a metric at one time, one point for each combination of label values. */
+export type CollectedMetric = { readonly descriptor: MetricDescriptor } & (
+  | {
+      readonly type: 'counter' | 'gauge';
+      readonly points: readonly { readonly labels: readonly string[]; readonly value: number }[];
+    }
+  | {
+      readonly type: 'histogram';
+      /** Upper bounds of the buckets. */
+      readonly bounds: readonly number[];
+      readonly points: readonly HistogramPoint[];
+    }
+);
+
+/** Distribution of the values of one combination of label values. */
+interface HistogramPoint {
+  readonly labels: readonly string[];
+  /** Number of values of each bucket, without those above the last bound. */
+  readonly counts: readonly number[];
+  readonly sum: number;
+  readonly count: number;
 }
 
 interface Source {
   readonly name: string;
-  text(): string;
+  collect(): CollectedMetric;
 }
 
 /** Stores metrics and writes them in the Prometheus text format. */
@@ -54,15 +83,24 @@ export class Registry {
 
   /** Adds a metric that is read at each scrape, or replaces the one with the same name. */
   observed(naming: MetricDescriptor, type: 'counter' | 'gauge', read: () => number): void {
-    const text = () => formatFamily({ ...naming, type }, [{ suffix: '', labels: [], value: read() }]);
-    this.#sources.set(naming.name, { name: naming.name, text });
+    const collect = (): CollectedMetric => ({
+      descriptor: naming,
+      type,
+      points: [{ labels: [], value: read() }],
+    });
+    this.#sources.set(naming.name, { name: naming.name, collect });
   }
 
   /** Returns all metrics in the Prometheus text format. */
   text(): string {
     let text = '';
-    for (const source of this.#sources.values()) text += source.text();
+    for (const source of this.#sources.values()) text += formatFamily(source.collect());
     return text;
+  }
+
+  /** Returns the current values of all metrics. */
+  collect(): CollectedMetric[] {
+    return [...this.#sources.values()].map((source) => source.collect());
   }
 
   #add<T extends Source>(source: T): T {
@@ -109,10 +147,10 @@ class Value implements Counter, Gauge {
 class Values implements Source, MetricFamily<Value> {
   readonly name: string;
   readonly #naming: MetricDescriptor;
-  readonly #type: MetricType;
+  readonly #type: 'counter' | 'gauge';
   readonly #children = new Children(() => new Value());
 
-  constructor(naming: MetricDescriptor, type: MetricType) {
+  constructor(naming: MetricDescriptor, type: 'counter' | 'gauge') {
     this.name = naming.name;
     this.#naming = naming;
     this.#type = type;
@@ -124,11 +162,9 @@ class Values implements Source, MetricFamily<Value> {
     return this.#children.of(labels);
   }
 
-  text(): string {
-    const collected: MetricSample[] = [];
-    for (const { labels, child } of this.#children.all())
-      collected.push({ suffix: '', labels, value: child.value });
-    return formatFamily({ ...this.#naming, type: this.#type }, collected);
+  collect(): CollectedMetric {
+    const points = [...this.#children.all()].map(({ labels, child }) => ({ labels, value: child.value }));
+    return { descriptor: this.#naming, type: this.#type, points };
   }
 }
 
@@ -172,18 +208,13 @@ class Histograms implements Source, MetricFamily<Histogram> {
     return this.#children.of(labels);
   }
 
-  text(): string {
-    const collected: MetricSample[] = [];
-    for (const { labels, child } of this.#children.all()) {
-      let below = 0;
-      for (const [at, bound] of this.#bounds.entries()) {
-        below += child.counts[at] ?? 0;
-        collected.push({ suffix: '_bucket', labels, bound: String(bound), value: below });
-      }
-      collected.push({ suffix: '_bucket', labels, bound: '+Inf', value: child.count });
-      collected.push({ suffix: '_sum', labels, value: child.sum });
-      collected.push({ suffix: '_count', labels, value: child.count });
-    }
-    return formatFamily({ ...this.#naming, type: 'histogram' }, collected);
+  collect(): CollectedMetric {
+    const points = [...this.#children.all()].map(({ labels, child: { counts, sum, count } }) => ({
+      labels,
+      counts,
+      sum,
+      count,
+    }));
+    return { descriptor: this.#naming, type: 'histogram', bounds: this.#bounds, points };
   }
 }

@@ -109,3 +109,18 @@ export type Operation = Exclude<
 export function isStreamingOperation(operation: keyof Agent): operation is 'stream' | 'subscribe' {
   return operation === 'stream' || operation === 'subscribe';
 }
+
+/** Names of the operations in the specification. They are also the methods of 1.0 over JSON-RPC and gRPC. */
+export const operationNames = {
+  send: 'SendMessage',
+  stream: 'SendStreamingMessage',
+  getTask: 'GetTask',
+  listTasks: 'ListTasks',
+  cancelTask: 'CancelTask',
+  subscribe: 'SubscribeToTask',
+  createPushConfig: 'CreateTaskPushNotificationConfig',
+  getPushConfig: 'GetTaskPushNotificationConfig',
+  listPushConfigs: 'ListTaskPushNotificationConfigs',
+  deletePushConfig: 'DeleteTaskPushNotificationConfig',
+  extendedCard: 'GetExtendedAgentCard',
+} as const satisfies Record<Operation, string>;

@@ -94,7 +94,7 @@ export class TaskReducer {
   /** Returns an immutable snapshot of the task. */
   task(): Task {
     if (this.#snapshot) return this.#snapshot;
-    const { id, contextId, metadata, originVersion } = this.#base;
+    const { id, contextId, metadata, originVersion, trace } = this.#base;
     const status = this.#status;
     const artifacts = this.#artifacts?.map(release);
     const history = this.#history;
@@ -106,6 +106,7 @@ export class TaskReducer {
     if (history) task.history = history;
     if (metadata) task.metadata = metadata;
     if (originVersion) task.originVersion = originVersion;
+    if (trace) task.trace = trace;
     if (this.#generation !== undefined) task.generation = this.#generation;
     this.#snapshot = task;
     return task;

@@ -54,6 +54,14 @@ export interface Task {
    * not formats, so later requests such as `tasks/get` are answered in this version. Never on the wire.
    */
   originVersion?: '0.1';
+  /** Trace in which the task was created, if tracing is enabled. Never on the wire. */
+  trace?: TraceContext;
+}
+
+/** W3C trace context of a span. */
+export interface TraceContext {
+  readonly traceparent?: string;
+  readonly tracestate?: string;
 }
 
 /** Returns true if the task has ended and cannot change any more. */

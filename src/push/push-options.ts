@@ -32,6 +32,11 @@ export interface PushOptions {
   pollInterval?: number;
   /** Milliseconds for which `close()` waits for current deliveries. @defaultValue 1,500 */
   closeTimeout?: number;
+  /**
+   * Creates an OpenTelemetry span for each attempt, in the trace of the task.
+   * @defaultValue true if OpenTelemetry was set up before the agent was created
+   */
+  tracing?: boolean | undefined;
   /** Called with the outcome of each attempt. */
   onAttempt?: (outcome: AttemptOutcome) => void;
   clock?: Pick<Clock, 'now' | 'after'>;

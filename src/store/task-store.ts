@@ -6,7 +6,7 @@ import type { Message } from '../protocol/message.ts';
 import type { PushConfig } from '../protocol/push.ts';
 import type { TaskChange } from '../protocol/reduce.ts';
 import type { ListTasksRequest, TaskPage } from '../protocol/requests.ts';
-import type { Task, TaskState } from '../protocol/task.ts';
+import type { Task, TaskState, TraceContext } from '../protocol/task.ts';
 import type { StoreReplica } from './store-replica.ts';
 
 /**
@@ -89,8 +89,8 @@ export interface UnfinishedTask {
 /** What a process asks the holder of a task to do. */
 export type TaskCommand =
   | { kind: 'cancel' }
-  /** `sequence` is the sequence number of the task to which the message replies. */
-  | { kind: 'message'; message: Message; sequence: number };
+  /** `sequence` is the sequence number of the task to which the message replies, `trace` that of its request. */
+  | { kind: 'message'; message: Message; sequence: number; trace?: TraceContext | undefined };
 
 /** Delivery state of one webhook. Timestamps are in RFC 3339 format. */
 export interface PushDeliveryState {

@@ -5,9 +5,13 @@
  * @module
  */
 import { A2AError } from '../protocol/errors.ts';
+import type { TraceContext } from '../protocol/task.ts';
+
+/** Value of a span attribute. Long texts and lists are shortened. */
+export type AttributeValue = string | number | boolean | readonly string[];
 
 /** Span attributes; undefined ones are omitted. */
-export type Attributes = { readonly [name: string]: string | number | boolean | undefined };
+export type Attributes = { readonly [name: string]: AttributeValue | undefined };
 
 /** Request headers by name. */
 export type Carrier = { readonly [name: string]: string | readonly string[] | undefined };
@@ -15,17 +19,24 @@ export type Carrier = { readonly [name: string]: string | readonly string[] | un
 /** A traced operation. */
 export interface Span {
   set(attributes: Attributes): void;
+  addEvent(name: string, attributes?: Attributes): void;
+  /** Adds a link to the active span, if it is another one. */
+  linkActive(): void;
   /** Runs work with this span as the active span. */
   run<T>(work: () => T): T;
-  /** Ends the span; a reason marks it as failed. */
+  /** Ends the span; a reason marks it as failed. Further calls are ignored. */
   end(reason?: string): void;
 }
 
 /** Options of a new span. */
 export interface SpanOptions {
-  kind: 'server' | 'client' | 'internal';
+  kind: 'server' | 'client' | 'internal' | 'producer' | 'consumer';
   /** Request headers with the remote parent. @defaultValue the active span is the parent */
-  from?: Carrier;
+  from?: Carrier | undefined;
+  /** Ignores the active span: without a parent in `from`, the span starts a trace. */
+  root?: boolean;
+  /** Trace contexts that the span links to. */
+  links?: readonly Carrier[];
   attributes?: Attributes;
 }
 
@@ -34,6 +45,12 @@ export interface Tracing {
   start(name: string, options: SpanOptions): Span;
   /** Returns the headers with the trace headers of the active span. */
   inject(headers: Readonly<Record<string, string>>): Record<string, string>;
+  /** Returns `traceparent` and `tracestate` of the active span, to store them. */
+  activeContext(): TraceContext | undefined;
+  /** Runs work with a stored trace context as the active one. */
+  runFrom<T>(carrier: Carrier, work: () => T): T;
+  /** Marks the active span as failed. */
+  failActive(reason: string): void;
 }
 
 /** Returns true if OpenTelemetry is set up, without loading it. */
@@ -66,6 +83,11 @@ export class LazyTracing {
   /** Resolves when loading has finished; undefined afterwards. */
   pending: Promise<void> | undefined;
 
+  /** False if tracing is disabled for good. */
+  get isEnabled(): boolean {
+    return this.current !== undefined || this.pending !== undefined;
+  }
+
   constructor(option: boolean | undefined) {
     this.pending = openTracing(option)?.then(
       (tracing) => {
@@ -96,13 +118,4 @@ export class LazyTracing {
       throw error;
     }
   }
-}
-
-/** Returns the headers with the trace headers of the active span, for requests outside of the client. */
-export async function injectTraceHeaders(
-  headers: Readonly<Record<string, string>>,
-  option?: boolean,
-): Promise<Readonly<Record<string, string>>> {
-  const tracing = await openTracing(option);
-  return tracing ? tracing.inject(headers) : headers;
 }

@@ -137,7 +137,8 @@ class ActionHttpHandler {
     const disconnected = new AbortController();
     if (this.#options.onDisconnect !== 'detach') authenticated.onDisconnect(() => disconnected.abort());
     const { signal } = disconnected;
-    const callOptions: ActionCallOptions = { sessionId, userId: user, waitBudget, signal };
+    const trace = authenticated.headers;
+    const callOptions: ActionCallOptions = { sessionId, userId: user, waitBudget, signal, trace };
     if (!wantsEvents) {
       const result = await this.#bridge.invoke(name, parameters, callOptions);
       this.#limits.send(authenticated, response, jsonResponse(200, JSON.stringify(result)));

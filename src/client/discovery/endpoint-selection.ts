@@ -46,7 +46,7 @@ export class EndpointSelection {
     this.agent = agent;
     this.#settings = settings;
     this.#bindings = agent.endpoints.map((each) =>
-      traceBinding(createBinding(settings, each), settings.tracing),
+      traceBinding(createBinding(settings, each), settings.tracing, agent.cardUrl),
     );
     const cached = settings.endpointCache.get(agent.cacheKey);
     const index = agent.endpoints.findIndex((each) => endpointKey(each) === cached);

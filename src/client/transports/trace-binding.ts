@@ -1,6 +1,8 @@
 import type { RequestOf, ResultOf, UnaryOperation } from '../../dialects/dialect.ts';
-import type { CallContext } from '../../protocol/agent.ts';
+import { type CallContext, type Operation, operationNames } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
+import { eventAttributes, requestAttributes, resultAttributes } from '../../tracing/a2a-attributes.ts';
+import { serverAttributes } from '../../tracing/server-attributes.ts';
 import type { LazyTracing, Span } from '../../tracing/tracing.ts';
 import type {
   TransportBinding,
@@ -12,17 +14,23 @@ import type {
 } from './transport-binding.ts';
 
 /** Wraps each operation of a binding in a tracing span. Returns the binding unchanged if tracing is disabled. */
-export function traceBinding(binding: TransportBinding, tracing: LazyTracing): TransportBinding {
-  return tracing.current || tracing.pending ? new TracedBinding(binding, tracing) : binding;
+export function traceBinding(
+  binding: TransportBinding,
+  tracing: LazyTracing,
+  cardUrl: string | undefined,
+): TransportBinding {
+  return tracing.isEnabled ? new TracedBinding(binding, tracing, cardUrl) : binding;
 }
 
 class TracedBinding implements TransportBinding {
   readonly endpoint: Endpoint;
   readonly #inner: TransportBinding;
   readonly #tracing: LazyTracing;
+  readonly #cardUrl: string | undefined;
 
-  constructor(inner: TransportBinding, tracing: LazyTracing) {
+  constructor(inner: TransportBinding, tracing: LazyTracing, cardUrl: string | undefined) {
     this.endpoint = inner.endpoint;
+    this.#cardUrl = cardUrl === undefined ? undefined : withoutSecrets(cardUrl);
     this.#inner = inner;
     this.#tracing = tracing;
   }
@@ -37,7 +45,7 @@ class TracedBinding implements TransportBinding {
       span,
       () => this.#inner.unary(operation, request, call),
       (result) => {
-        span?.set({ 'a2a.task.id': findTaskId(result) });
+        span?.set(resultAttributes(result));
         span?.end();
       },
     );
@@ -55,20 +63,28 @@ class TracedBinding implements TransportBinding {
     return span ? endWithStream(frames, span) : frames;
   }
 
-  async #start(operation: string, request: unknown): Promise<Span | undefined> {
+  async #start(operation: Operation, request: unknown): Promise<Span | undefined> {
     if (this.#tracing.pending) await this.#tracing.pending;
-    const { dialect, transport, url } = this.endpoint;
-    return this.#tracing.current?.start(`a2a.client/${operation}`, {
+    const { dialect, transport, url, tenant, card } = this.endpoint;
+    const { version } = dialect;
+    return this.#tracing.current?.start(operationNames[operation], {
       kind: 'client',
       attributes: {
-        'a2a.operation': operation,
-        'a2a.version': dialect.version,
-        'a2a.transport': transport,
-        'a2a.task.id': findTaskId(request),
-        'server.address': new URL(url).host,
+        ...requestAttributes(operation, request, { version, binding: transport, tenant }),
+        'gen_ai.agent.name': card?.name,
+        'gen_ai.agent.version': card?.version,
+        'a2a.agent.card.url': this.#cardUrl,
+        ...serverAttributes(url),
       },
     });
   }
+}
+
+/** Returns a URL without user, password, query and fragment. */
+function withoutSecrets(url: string): string | undefined {
+  if (!URL.canParse(url)) return undefined;
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`;
 }
 
 async function runInSpan<T>(
@@ -90,7 +106,10 @@ async function runInSpan<T>(
 async function* endWithStream(source: FrameStream, span: Span): AsyncGenerator<readonly StreamFrame[]> {
   try {
     for await (const frames of source) {
-      for (const { error } of frames) if (error) span.end(error.reason);
+      for (const { events, error } of frames) {
+        for (const event of events) if (event.kind !== 'artifact') span.set(eventAttributes(event));
+        if (error) span.end(error.reason);
+      }
       yield frames;
     }
   } catch (error) {
@@ -99,11 +118,4 @@ async function* endWithStream(source: FrameStream, span: Span): AsyncGenerator<r
   } finally {
     span.end();
   }
-}
-
-/** Returns the task id of a request or result, if it has one. */
-function findTaskId(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  const { id, taskId, message } = value as { id?: string; taskId?: string; message?: { taskId?: string } };
-  return taskId ?? message?.taskId ?? id;
 }

@@ -20,8 +20,8 @@ describe('MetricCounts.since', () => {
   it('interpolates latencies within buckets and omits them without responses', () => {
     const { metrics, counts } = counting();
     const before = counts();
-    for (let at = 0; at < 99; at++) metrics.duration.of('send', 'JSONRPC').observe(0.004);
-    metrics.duration.of('send', 'JSONRPC').observe(7);
+    for (let at = 0; at < 99; at++) metrics.duration.of('SendMessage', '1.0', 'JSONRPC', '').observe(0.004);
+    metrics.duration.of('SendMessage', '1.0', 'JSONRPC', '').observe(7);
     const first = counts();
     const { latency } = first.since(before);
     expect(latency?.p50).toBeGreaterThan(2.5);
@@ -36,7 +36,7 @@ describe('MetricCounts.since', () => {
   it('caps latencies at the last bucket bound', () => {
     const { metrics, counts } = counting();
     const before = counts();
-    metrics.duration.of('send', 'JSONRPC').observe(1_000);
+    metrics.duration.of('SendMessage', '1.0', 'JSONRPC', '').observe(1_000);
     expect(counts().since(before).latency).toEqual({
       p50: 300_000,
       p90: 300_000,
@@ -48,18 +48,18 @@ describe('MetricCounts.since', () => {
   it('ignores the duration of streams', () => {
     const { metrics, counts } = counting();
     const before = counts();
-    metrics.duration.of('stream', 'JSONRPC').observe(60);
-    metrics.duration.of('subscribe', 'HTTP+JSON').observe(60);
+    metrics.duration.of('SendStreamingMessage', '1.0', 'JSONRPC', '').observe(60);
+    metrics.duration.of('SubscribeToTask', '1.0', 'HTTP+JSON', '').observe(60);
     expect(counts().since(before)).not.toHaveProperty('latency');
   });
 
   it('counts streams that ended in between as open', () => {
     const { metrics, counts } = counting();
-    metrics.duration.of('stream', 'JSONRPC').observe(1);
+    metrics.duration.of('SendStreamingMessage', '1.0', 'JSONRPC', '').observe(1);
     const before = counts();
-    metrics.duration.of('stream', 'JSONRPC').observe(0.2);
-    metrics.duration.of('subscribe', 'HTTP+JSON').observe(0.3);
-    metrics.duration.of('send', 'JSONRPC').observe(0.3);
+    metrics.duration.of('SendStreamingMessage', '1.0', 'JSONRPC', '').observe(0.2);
+    metrics.duration.of('SubscribeToTask', '1.0', 'HTTP+JSON', '').observe(0.3);
+    metrics.duration.of('SendMessage', '1.0', 'JSONRPC', '').observe(0.3);
     const after = counts();
     expect(after.since(before).openStreams).toBe(2);
     expect(counts().since(after).openStreams).toBe(0);

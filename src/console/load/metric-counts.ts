@@ -1,10 +1,13 @@
+import { expositionName } from '../../metrics/exposition.ts';
 import { metricNames } from '../../metrics/metrics.ts';
 import type { LoadSample } from '../console-api.ts';
 
 /** Line of the Prometheus text format: `name{labels} value`. */
 const metricLine = /^(\w+)(?:\{(.*)\})? (\S+)$/;
 
-const streamOperation = /operation="(?:stream|subscribe)"/;
+const streamMethod = /a2a_method_name="(?:SendStreamingMessage|SubscribeToTask)"/;
+
+const durationName = expositionName(metricNames.duration, 'histogram');
 
 /** Totals of server metrics at one time. */
 export class MetricCounts {
@@ -53,12 +56,12 @@ export function parseMetricCounts(text: string): MetricCounts {
       case metricNames.openStreams.name:
         counts.openStreams += value;
         break;
-      case `${metricNames.duration.name}_count`:
-        if (streamOperation.test(labels)) counts.endedStreams += value;
+      case `${durationName}_count`:
+        if (streamMethod.test(labels)) counts.endedStreams += value;
         break;
-      case `${metricNames.duration.name}_bucket`: {
+      case `${durationName}_bucket`: {
         // The duration of a stream is that of its task, not a latency.
-        if (streamOperation.test(labels)) break;
+        if (streamMethod.test(labels)) break;
         const bound = Number(/le="([^"]*)"/.exec(labels)?.[1]?.replace('+Inf', 'Infinity'));
         counts.durations.set(bound, (counts.durations.get(bound) ?? 0) + value);
         break;

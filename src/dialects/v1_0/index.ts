@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { type Operation, operationNames } from '../../protocol/agent.ts';
 import type { Dialect } from '../dialect.ts';
 import { card } from './card.ts';
 import { restError, rpcError } from './error.ts';
@@ -18,19 +19,7 @@ import { readTask, writeTask } from './task.ts';
 export const v1_0: Dialect = {
   name: 'v1_0',
   version: '1.0',
-  methods: new Map([
-    ['SendMessage', 'send'],
-    ['SendStreamingMessage', 'stream'],
-    ['GetTask', 'getTask'],
-    ['ListTasks', 'listTasks'],
-    ['CancelTask', 'cancelTask'],
-    ['SubscribeToTask', 'subscribe'],
-    ['CreateTaskPushNotificationConfig', 'createPushConfig'],
-    ['GetTaskPushNotificationConfig', 'getPushConfig'],
-    ['ListTaskPushNotificationConfigs', 'listPushConfigs'],
-    ['DeleteTaskPushNotificationConfig', 'deletePushConfig'],
-    ['GetExtendedAgentCard', 'extendedCard'],
-  ]),
+  methods: new Map(Object.entries(operationNames).map(([operation, name]) => [name, operation as Operation])),
   routes: [
     { operation: 'send', verb: 'POST', path: '/message:send' },
     { operation: 'stream', verb: 'POST', path: '/message:stream' },

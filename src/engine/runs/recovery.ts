@@ -4,6 +4,7 @@ import { isThenable } from '../../primitives/maybe-promise.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { AgentDefinition, ProcessFunction } from '../agent-definition.ts';
+import type { RunTracer } from './run-tracer.ts';
 import { type FailTaskHost, failTask } from './fail-task.ts';
 
 /** Collaborators of {@link TaskRecovery}. */
@@ -34,10 +35,12 @@ interface RecoveryPlan {
 export function recoveryPlan(
   { name, resume, retry }: AgentDefinition,
   process: ProcessFunction,
+  tracer?: RunTracer,
 ): RecoveryPlan {
+  const continued = resume ?? (retry ? process : undefined);
   return {
     agent: name,
-    process: resume ?? (retry ? process : undefined),
+    process: continued && tracer ? tracer.wrap(continued, 'recovery') : continued,
     maxAttempts: retry?.attempts ?? 10,
   };
 }

@@ -1,7 +1,13 @@
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { Message } from '../../protocol/message.ts';
-import { isInterrupted, isTerminal, isTerminalOrInterrupted, type Task } from '../../protocol/task.ts';
+import {
+  isInterrupted,
+  isTerminal,
+  isTerminalOrInterrupted,
+  type Task,
+  type TraceContext,
+} from '../../protocol/task.ts';
 import type { TaskCommand, TaskLog, TaskStore } from '../../store/task-store.ts';
 import { isTurnEnd } from '../messages/turn.ts';
 import type { ProcessFunction } from '../agent-definition.ts';
@@ -79,9 +85,10 @@ export async function passMessage(
   runs: TaskRunTable,
   log: TaskLog,
   message: Message,
+  trace: TraceContext | undefined,
 ): Promise<boolean> {
   if (runs.find(log)) return true;
-  const command: TaskCommand = { kind: 'message', message, sequence: log.sequence };
+  const command: TaskCommand = { kind: 'message', message, sequence: log.sequence, trace };
   if (!(await claimOrCommand(taskStore, log, command, () => true))) return false;
   if (!taskStore.isShared || isTerminalOrInterrupted(log.state) || runs.find(log)) return true;
   // The task has continued meanwhile, and then its process has ended: recovery continues it.

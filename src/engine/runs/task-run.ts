@@ -38,8 +38,8 @@ export interface TaskRunHost extends ContextHistory {
   report(entry: LogEntry): void;
   /** The current outage of the task store. */
   outage(): Outage | undefined;
-  /** Called with every new task state, if metrics are enabled. */
-  readonly onTaskState: ((state: TaskState) => void) | undefined;
+  /** Called with every new task state, if metrics or tracing are enabled. */
+  readonly onTaskState: ((state: TaskState, run?: TaskRun) => void) | undefined;
   /** Called when the run has ended, also when the task needs input. */
   ended(run: TaskRun): void;
 }
@@ -270,7 +270,7 @@ export class TaskRun {
       metadata: copyJson(metadata),
       sequence: 0,
     });
-    this.#host.onTaskState?.(state);
+    this.#host.onTaskState?.(state, this);
     if (isTerminal(state) || (state === 'input-required' && !this.isAsking)) this.#end();
     else if (isInterrupted(state)) this.#resolveWaiters();
   }

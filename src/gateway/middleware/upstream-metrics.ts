@@ -1,6 +1,8 @@
 import { type Clock, systemClock } from '../../primitives/clock.ts';
+import { durationBuckets } from '../../metrics/metrics.ts';
 import type { Registry } from '../../metrics/registry.ts';
-import type { Agent, Operation } from '../../protocol/agent.ts';
+import { type Agent, type Operation, operationNames } from '../../protocol/agent.ts';
+import { A2AError } from '../../protocol/errors.ts';
 import { withInterceptor } from '../../protocol/composition/with-interceptor.ts';
 import { classifyError } from './error-classification.ts';
 import { type CallObserver, observeCalls } from './observe-calls.ts';
@@ -13,9 +15,10 @@ export const upstreamMetricNames = {
     labels: ['upstream', 'operation', 'outcome'],
   },
   duration: {
-    name: 'dragoman_upstream_duration_seconds',
+    name: 'a2a.client.operation.duration',
+    unit: 's',
     help: 'Duration of calls to upstreams; for streams, until the stream ended.',
-    labels: ['upstream', 'operation'],
+    labels: ['upstream', 'a2a.method.name', 'error.type'],
   },
   up: {
     name: 'dragoman_upstream_up',
@@ -23,8 +26,6 @@ export const upstreamMetricNames = {
     labels: ['upstream'],
   },
 } as const;
-
-const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
 /** Metrics of all upstreams of a gateway. */
 export class UpstreamMetrics {
@@ -35,7 +36,7 @@ export class UpstreamMetrics {
 
   constructor(registry: Registry, clock: Clock = systemClock) {
     this.#requests = registry.counter(upstreamMetricNames.requests);
-    this.#duration = registry.histogram(upstreamMetricNames.duration, buckets);
+    this.#duration = registry.histogram(upstreamMetricNames.duration, durationBuckets);
     this.#up = registry.gauge(upstreamMetricNames.up);
     this.#clock = clock;
   }
@@ -46,7 +47,9 @@ export class UpstreamMetrics {
     return {
       onEnd: (error) => {
         this.#requests.of(upstream, operation, error ? classifyError(error) : 'ok').add();
-        this.#duration.of(upstream, operation).observe((this.#clock.monotonic() - startedAt) / 1000);
+        this.#duration
+          .of(upstream, operationNames[operation], error ? A2AError.from(error).reason : '')
+          .observe((this.#clock.monotonic() - startedAt) / 1000);
         return undefined;
       },
     };

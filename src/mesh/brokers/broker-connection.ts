@@ -54,6 +54,8 @@ export type BrokerConnectionState = 'up' | 'down' | 'closed';
  * matches one level and a final `>` one or more. After an interruption it reconnects and restores its subscriptions.
  */
 export interface BrokerConnection extends AsyncDisposable {
+  /** Kind of the broker, for telemetry, such as `mqtt`. */
+  readonly system?: string | undefined;
   /**
    * Publishes a message. Resolves once the broker has stored it, which applies backpressure to the publisher; while the
    * connection is down, it waits.

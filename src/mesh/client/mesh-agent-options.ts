@@ -44,6 +44,11 @@ export interface MeshAgentOptions {
    * @defaultValue this client remembers them
    */
   readonly register?: MeshRegister | undefined;
+  /**
+   * Creates OpenTelemetry spans for requests and responses and propagates the trace in their properties.
+   * @defaultValue true if OpenTelemetry was set up before
+   */
+  readonly tracing?: boolean | undefined;
   readonly clock?: Clock;
   /** Generates ids of tasks and contexts. @defaultValue UUIDs */
   readonly newId?: () => string;

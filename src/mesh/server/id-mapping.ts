@@ -30,7 +30,7 @@ function mapStatusIds(status: TaskStatus, ids: MeshIds): TaskStatus {
 
 /** Replaces the ids of a task. */
 export function mapTaskIds(task: Task, ids: MeshIds): Task {
-  const { originVersion: _dropped, ...rest } = task;
+  const { originVersion: _version, trace: _trace, ...rest } = task;
   const mapped: Task = {
     ...rest,
     id: ids.taskId,

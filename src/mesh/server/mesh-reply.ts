@@ -104,6 +104,7 @@ export class MeshReply {
   /** Sends an error as the response. */
   async fail(error: A2AError): Promise<SentReply | undefined> {
     if (!this.#close()) return undefined;
+    this.#settings.tracing.current?.failActive(error.reason);
     return this.#send(writeError(this.address.id, this.address.dialect, error));
   }
 

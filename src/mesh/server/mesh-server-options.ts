@@ -3,6 +3,7 @@ import type { Operation } from '../../protocol/agent.ts';
 import type { ProtocolVersion } from '../../protocol/card.ts';
 import { type LogSink, quietLogSink } from '../../primitives/log.ts';
 import { type Clock, systemClock } from '../../primitives/clock.ts';
+import { LazyTracing } from '../../tracing/tracing.ts';
 import type { BrokerConnection } from '../brokers/broker-connection.ts';
 import type { MeshRegister } from '../sharing/mesh-register.ts';
 import type { BatchOptions } from './text-batcher.ts';
@@ -63,6 +64,11 @@ export interface MeshServerOptions {
    * reaches another server does not find its task. @defaultValue this server remembers them
    */
   readonly register?: MeshRegister | undefined;
+  /**
+   * Creates OpenTelemetry spans for requests and responses and propagates the trace in their properties.
+   * @defaultValue true if OpenTelemetry was set up before
+   */
+  readonly tracing?: boolean | undefined;
   readonly clock?: Clock;
   /** Generates ids of contexts and messages. @defaultValue UUIDs */
   readonly newId?: () => string;
@@ -109,6 +115,7 @@ export interface MeshServerSettings {
   readonly timeouts: MeshServerTimeouts;
   readonly limits: MeshServerLimits;
   readonly register: MeshRegister | undefined;
+  readonly tracing: LazyTracing;
   readonly clock: Clock;
   readonly newId: () => string;
   readonly log: LogSink;
@@ -134,6 +141,7 @@ export function resolveMeshServerSettings(options: MeshServerOptions): MeshServe
       ...options.limits,
     },
     register: options.register,
+    tracing: new LazyTracing(options.tracing),
     clock: options.clock ?? systemClock,
     newId: options.newId ?? (() => crypto.randomUUID()),
     log: quietLogSink(options.log),

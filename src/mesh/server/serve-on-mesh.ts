@@ -4,6 +4,7 @@ import { A2AError } from '../../protocol/errors.ts';
 import { Announcer } from './announcer.ts';
 import { RequestDispatcher } from './request-dispatcher.ts';
 import { type MeshServerOptions, resolveMeshServerSettings } from './mesh-server-options.ts';
+import { traceBroker } from '../trace-broker.ts';
 import { MeshTopics } from '../mesh-topics.ts';
 import type { Clock } from '../../primitives/clock.ts';
 
@@ -43,11 +44,12 @@ export interface MeshServer extends AsyncDisposable {
  * ```
  */
 export async function serveOnMesh(agent: Agent, options: MeshServerOptions): Promise<MeshServer> {
-  const { broker, name, card, queue, shared } = options;
+  const { name, card, queue, shared } = options;
   const topics = new MeshTopics(options.namespace);
   const topic = topics.request(name);
   const settings = resolveMeshServerSettings(options);
-  const { clock, limits, log, timeouts } = settings;
+  const { clock, limits, log, timeouts, tracing } = settings;
+  const broker = traceBroker(options.broker, tracing, topics);
   await agent.ready?.();
   const timed = withTimeouts(agent, {
     idle: timeouts.idle,

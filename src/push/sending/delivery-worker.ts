@@ -2,7 +2,7 @@ import type { PushDeliveryState, TaskStore, TaskLog } from '../../store/task-sto
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { PushConfig } from '../../protocol/push.ts';
 import { TaskReducer } from '../../protocol/reduce.ts';
-import { isTerminal, type Task } from '../../protocol/task.ts';
+import { isTerminal, type Task, type TraceContext } from '../../protocol/task.ts';
 import { webhookRetryDelay, type RetryBackoff } from './retry-delay.ts';
 import type { Clock } from '../../primitives/clock.ts';
 import type { HostLimiter } from './host-limiter.ts';
@@ -104,7 +104,8 @@ export class DeliveryWorker {
       if (delivered <= this.state.delivered) continue;
       this.#setBusy();
       if (isNotifiable(event, dialect)) {
-        const outcome = await this.#deliver(writeNotification(this.config, event, () => task ?? log.task()));
+        const notification = writeNotification(this.config, event, () => task ?? log.task());
+        const outcome = await this.#deliver(notification, () => log.task().trace);
         if (outcome !== undefined) return outcome;
         if (!(await this.#storeState({ delivered, attempts: 0 }))) return 'gone';
       } else this.state = { delivered, attempts: 0 };
@@ -145,7 +146,10 @@ export class DeliveryWorker {
   }
 
   /** Sends a notification until it is delivered. @returns undefined, or the outcome that ends the worker. */
-  async #deliver(notification: Notification): Promise<DeliveryOutcome | undefined> {
+  async #deliver(
+    notification: Notification,
+    trace: () => TraceContext | undefined,
+  ): Promise<DeliveryOutcome | undefined> {
     const { taskStore, limiter, report, backoff, random } = this.#context;
     const { host } = new URL(notification.url);
     for (;;) {
@@ -160,7 +164,8 @@ export class DeliveryWorker {
         return end;
       }
       this.#currentAttempt = new AbortController();
-      const attempt = await this.#context.send(notification, this.#currentAttempt.signal);
+      const origin = { taskId: this.config.taskId, resends: this.state.attempts, trace };
+      const attempt = await this.#context.send(notification, this.#currentAttempt.signal, origin);
       this.#currentAttempt = undefined;
       release(attempt.kind === 'failed' && attempt.isHanging);
       if (attempt.kind === 'delivered') return undefined;

@@ -8,6 +8,7 @@ import { HostLimiter } from './host-limiter.ts';
 import type { PushOptions, DeliveryLogSink } from '../push-options.ts';
 import { checkPushConfig } from './registration.ts';
 import { createSender } from './sender.ts';
+import { LazyTracing } from '../../tracing/tracing.ts';
 
 /**
  * Delivers push notifications. The task store is the queue: one delivery worker per webhook subscribes to the task log.
@@ -45,7 +46,12 @@ export class PushOutbox {
       maxAttempts: options.maxAttempts ?? 20,
       maxAge: options.maxAge ?? 24 * 3_600_000,
       random: options.random ?? Math.random,
-      send: createSender(this.#policy, options.signer, () => clock.now(), options.onAttempt),
+      send: createSender(this.#policy, {
+        signer: options.signer,
+        now: () => clock.now(),
+        onAttempt: options.onAttempt,
+        tracing: new LazyTracing(options.tracing),
+      }),
       onBusyChange: (isBusy) => this.#onBusyChange(isBusy),
     };
   }

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { egressPolicy } from '../../egress/egress-policy.ts';
 import type { AttemptOutcome } from '../push-options.ts';
+import { LazyTracing } from '../../tracing/tracing.ts';
 import { createSender } from './sender.ts';
 
 const servers: { close(): void }[] = [];
@@ -29,9 +30,14 @@ describe('createSender', () => {
   ] as const)('reports HTTP %i (loopback allowed: %s) as %s', async (status, allowLoopback, outcome) => {
     const policy = egressPolicy({ allowLoopback });
     const outcomes: AttemptOutcome[] = [];
-    const send = createSender(policy, undefined, Date.now, (each) => outcomes.push(each));
+    const send = createSender(policy, {
+      now: Date.now,
+      onAttempt: (each) => outcomes.push(each),
+      tracing: new LazyTracing(false),
+    });
     const notification = { id: 'd-1', url: await startWebhook(status), headers: {}, body: '{}' };
-    await send(notification as never, new AbortController().signal);
+    const origin = { taskId: 't-1', resends: 0, trace: () => undefined };
+    await send(notification as never, new AbortController().signal, origin);
     policy.close();
     expect(outcomes).toEqual([outcome]);
   });

@@ -1,7 +1,9 @@
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { Message } from '../../protocol/message.ts';
-import { isTask, type Task } from '../../protocol/task.ts';
+import { operationNames } from '../../protocol/agent.ts';
+import { isTask, type Task, type TaskState } from '../../protocol/task.ts';
+import { requestAttributes, taskStateName } from '../../tracing/a2a-attributes.ts';
 import type { Span } from '../../tracing/tracing.ts';
 import type { HttpServerRequest } from '../http/http-message.ts';
 import { clientKey } from '../limits/client-limiter.ts';
@@ -21,6 +23,8 @@ export class RequestTelemetry {
   reason: string | undefined = undefined;
   taskId: string | undefined = undefined;
   contextId: string | undefined = undefined;
+  /** State of the task in the response; undefined for a stream. */
+  state: TaskState | undefined = undefined;
   /** Principal or address key of the client. */
   client = '';
   readonly method: string;
@@ -54,6 +58,7 @@ export class RequestTelemetry {
   }
 
   setResult(result: Task | Message): void {
+    this.state = isTask(result) ? result.status.state : undefined;
     this.taskId = isTask(result) ? result.id : (result.taskId ?? this.taskId);
     this.contextId = result.contextId ?? this.contextId;
   }
@@ -63,6 +68,7 @@ export class RequestTelemetry {
     if (first.kind === 'task') this.setResult(first.task);
     else if (first.kind === 'message') this.setResult(first.message);
     else ({ taskId: this.taskId, contextId: this.contextId } = first);
+    this.state = undefined;
   }
 
   setError(error: unknown): void {
@@ -72,19 +78,20 @@ export class RequestTelemetry {
   }
 
   /** Runs a function in a tracing span, if tracing is enabled. */
-  async trace<T>({ call }: OperationCall, work: () => Promise<T>): Promise<T> {
+  async trace<T>({ operation, request, call }: OperationCall, work: () => Promise<T>): Promise<T> {
     const { tracing } = this.#telemetry;
     if (tracing.pending) await tracing.pending;
-    this.#span = tracing.current?.start(`a2a.server/${this.operation}`, {
+    if (!tracing.current) return work();
+    this.#span = tracing.current.start(operationNames[operation], {
       kind: 'server',
       from: call.headers ?? {},
-      attributes: {
-        'a2a.operation': this.operation,
-        'a2a.version': this.version,
-        'a2a.transport': this.transport,
-      },
+      attributes: requestAttributes(operation, request, {
+        version: this.version,
+        binding: this.transport,
+        tenant: call.tenant,
+      }),
     });
-    return this.#span ? this.#span.run(work) : work();
+    return this.#span.run(work);
   }
 
   /**
@@ -95,7 +102,11 @@ export class RequestTelemetry {
   end(status: number, events?: number): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    this.#span?.set({ 'a2a.task.id': this.taskId, 'a2a.context.id': this.contextId });
+    this.#span?.set({
+      'a2a.task.id': this.taskId,
+      'a2a.task.state': this.state && taskStateName(this.state),
+      'gen_ai.conversation.id': this.contextId,
+    });
     this.#span?.end(this.reason);
     this.#telemetry.recordRequest(this, status, performance.now() - this.startedAt, events);
   }

@@ -1,3 +1,4 @@
+import { type Operation, operationNames } from '../../protocol/agent.ts';
 import { Metrics } from '../../metrics/metrics.ts';
 import { type LogSink, quietLogSink } from '../../primitives/log.ts';
 import { LazyTracing } from '../../tracing/tracing.ts';
@@ -30,7 +31,8 @@ export class ServerTelemetry {
     const { operation, version, transport, reason, taskId } = request;
     if (this.metrics) {
       this.metrics.requests.of(operation, version, transport, reason ?? 'OK').add();
-      this.metrics.duration.of(operation, transport).observe(milliseconds / 1_000);
+      const method = Object.hasOwn(operationNames, operation) ? operationNames[operation as Operation] : '';
+      this.metrics.duration.of(method, version, transport, reason ?? '').observe(milliseconds / 1_000);
     }
     if (!this.#log) return;
     const { method, path, client } = request;

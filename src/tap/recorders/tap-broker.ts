@@ -62,6 +62,7 @@ export function tapBroker(
 ): BrokerConnection {
   const record = createMessageRecorder(log, options);
   return {
+    system: broker.system,
     async publish(topic, payload, properties = {}) {
       record(topic, payload, properties, true);
       await broker.publish(topic, payload, properties);

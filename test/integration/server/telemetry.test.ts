@@ -73,7 +73,12 @@ describe('metrics endpoint', () => {
     expect(requests({ operation: 'getTask', version: '0.3', outcome: 'TASK_NOT_FOUND' })).toBe(1);
     expect(requests({ operation: 'none', outcome: 'PARSE_ERROR' })).toBe(1);
     expect(
-      value('dragoman_request_duration_seconds_count', { operation: 'send', transport: 'JSONRPC' }),
+      value('a2a_server_operation_duration_seconds_count', {
+        a2a_method_name: 'SendMessage',
+        a2a_protocol_version: '1.0',
+        a2a_protocol_binding: 'JSONRPC',
+        error_type: '',
+      }),
     ).toBe(2);
     expect(value('dragoman_stream_events_total')).toBe(events.length);
     expect(value('dragoman_streams_open')).toBe(0);

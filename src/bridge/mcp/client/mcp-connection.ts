@@ -8,6 +8,8 @@ import type {
 } from '@modelcontextprotocol/client';
 import { A2AError, invalidField } from '../../../protocol/errors.ts';
 import type { LogSink } from '../../../primitives/log.ts';
+import { LazyTracing } from '../../../tracing/tracing.ts';
+import { toolCallAttributes } from '../tool-call-attributes.ts';
 import type { ElicitationForm } from './elicitation.ts';
 import type { ClientLibrary } from '../load-mcp-library.ts';
 import type { McpServerAddress } from './mcp-server-address.ts';
@@ -48,6 +50,7 @@ export class McpConnection {
   /** Handler of the current call, for protocol versions in which an elicitation does not name its call. */
   #elicit: ToolRequest['elicit'] | undefined;
   #lastCall: Promise<unknown> = Promise.resolve();
+  readonly #tracing = new LazyTracing(undefined);
 
   constructor(options: McpConnectionOptions) {
     this.#options = options;
@@ -61,7 +64,17 @@ export class McpConnection {
   }
 
   /** Calls a tool. @throws A2AError */
-  async call(request: ToolRequest): Promise<CallToolResult> {
+  call(request: ToolRequest): Promise<CallToolResult> {
+    const { name } = request.tool;
+    const attributes = toolCallAttributes(name);
+    return this.#tracing.traced(`tools/call ${name}`, { kind: 'client', attributes }, async (span) => {
+      const result = await this.#call(request);
+      if (result.isError) span?.end('tool_error');
+      return result;
+    });
+  }
+
+  async #call(request: ToolRequest): Promise<CallToolResult> {
     const client = await this.#getClient();
     if (client.getProtocolEra() === 'modern') return await this.#callWithRounds(client, request);
     if (!this.#options.canElicit) return await this.#callOnce(client, request);
@@ -106,7 +119,12 @@ export class McpConnection {
     const { outputSchema: _output, ...toolDefinition } = request.tool;
     try {
       return await client.callTool(
-        { name: toolDefinition.name, arguments: request.arguments, ...more },
+        {
+          name: toolDefinition.name,
+          arguments: request.arguments,
+          ...more,
+          ...(this.#tracing.current && { _meta: this.#tracing.current.inject({}) }),
+        },
         {
           signal,
           timeout: noTimeout,

@@ -10,6 +10,7 @@ import { isTextMediaType } from '../../../primitives/formats/text-media-type.ts'
 import type { ActionCallOptions, Bridge } from '../../action-types.ts';
 import { describeActions } from '../../actions/describe-actions.ts';
 import { provideRequiredInput } from '../../actions/skill-actions.ts';
+import { traceToolCall } from './trace-tool-call.ts';
 import { buildToolResult, buildToolError } from './tool-result.ts';
 import type { ServerLibrary } from '../load-mcp-library.ts';
 import { parseQuestionAnswer, formatQuestion } from './question-form.ts';
@@ -75,7 +76,9 @@ export function createMcpServer(context: McpServerContext, client: McpClientCont
       );
     }
     const count = (): number => ++progressCount;
-    return await callTool(context, client, { server, entry, requestContext, count }, params.arguments ?? {});
+    return await traceToolCall(params.name, requestContext.mcpReq._meta, () =>
+      callTool(context, client, { server, entry, requestContext, count }, params.arguments ?? {}),
+    );
   });
   server.setRequestHandler('resources/list', () => ({
     resources: client.resources.files.map(({ uri, name: file, mediaType, size }) => ({

@@ -33,6 +33,7 @@ export function connectMemoryBroker(options: MemoryConnectionOptions = {}): Memo
 
 /** Connection of {@link connectMemoryBroker}. */
 export class MemoryBrokerConnection implements BrokerConnection {
+  readonly system = 'memory';
   readonly #broker: MemoryBroker;
   readonly #clock: Clock;
   readonly #closeTimeout: number;

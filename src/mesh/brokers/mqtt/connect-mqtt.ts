@@ -39,6 +39,7 @@ export async function connectMqtt(url: string, options: MqttOptions = {}): Promi
 }
 
 class MqttBrokerConnection implements BrokerConnection {
+  readonly system = 'mqtt';
   readonly #options: MqttOptions;
   readonly #connectionOptions: MqttConnectionOptions;
   readonly #states = new BrokerConnectionStates('down');

@@ -96,6 +96,7 @@ function warnProcess(message: string): void {
 }
 
 class NatsBrokerConnection implements BrokerConnection {
+  readonly system = 'nats';
   readonly #nats: Nats;
   readonly #url: string;
   readonly #options: NatsOptions;
