@@ -138,8 +138,9 @@ export interface ConnectOptions {
   /** Trusted certificates and client certificate. Only for the built-in driver. */
   tls?: ClientTls;
   /**
-   * Transports to use, in order of preference. gRPC requires Node, and not the options `fetch` and `http`.
-   * @defaultValue `JSONRPC` and `HTTP+JSON` in the order of the card, then `GRPC`
+   * Transports to use, in order of preference. gRPC requires Node and not the option `fetch`; the client uses the next
+   * interface of the card otherwise.
+   * @defaultValue all, in the order of the card
    */
   transports?: readonly Transport[];
   /**

@@ -211,7 +211,12 @@ describe('endpoint selection', () => {
   });
 
   it.each<[string, ConnectOptions, object]>([
-    ['takes the first one that it speaks', {}, { transport: 'HTTP+JSON', version: '1.0' }],
+    ['takes the first one of the card', {}, { transport: 'GRPC', version: '1.0' }],
+    [
+      'takes the first one that the HTTP client supports',
+      { fetch: (url, init) => fetch(url, init) },
+      { transport: 'HTTP+JSON', version: '1.0' },
+    ],
     [
       'prefers a transport',
       { transports: ['JSONRPC', 'HTTP+JSON'] },

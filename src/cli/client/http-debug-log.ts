@@ -28,6 +28,7 @@ export function withHttpDebugLog(
         throw thrown;
       }
     },
+    supportsHttp2: () => http.supportsHttp2?.() ?? false,
     close: () => http.close(),
   };
 }

@@ -155,6 +155,7 @@ class AgentConnection {
     const logged = flags.debug ? withHttpDebugLog(http, this.#redactor, (line) => this.#debug(line)) : http;
     this.#http = {
       close: () => logged.close(),
+      supportsHttp2: () => logged.supportsHttp2?.() ?? false,
       request: async (request: HttpRequest) => {
         const response = await logged.request(request);
         const { method, path, origin } = request;

@@ -9,6 +9,7 @@ import { A2AError } from '../../protocol/errors.ts';
 import { type Endpoint, unreadableResponse } from '../transports/transport-binding.ts';
 import { decodeReportingLosses } from '../transports/loss-reporting.ts';
 import type { ClientSettings } from '../connect-options.ts';
+import { http2UnsupportedError } from '../http/http-client.ts';
 import { isGrpcUrl, parseGrpcAddress } from './grpc-address.ts';
 import { listEndpoints, fallbackEndpoints } from './endpoints.ts';
 import { type CardSearch, type FetchedCard, fetchCard, refetchCard } from './fetch-card.ts';
@@ -68,7 +69,7 @@ export async function discover(
     cardUrl: undefined,
     fetchedCard: undefined,
     verification: undefined,
-    endpoints: fallbackEndpoints(url.href, settings, isGrpc),
+    endpoints: await filterSupported(settings, fallbackEndpoints(url.href, settings, isGrpc), undefined),
     denied: undefined,
     cacheKey: url.href,
   };
@@ -152,7 +153,8 @@ async function fromCard(
   if (listed.length === 0) throw noInterfaceError(card, settings);
   // The caller passed the card, so its URLs are trusted.
   if (cardUrl === undefined) for (const { url } of listed) settings.destinations.trust(url);
-  const { endpoints, denied } = await filterAllowed(settings, listed);
+  const supported = await filterSupported(settings, listed, card);
+  const { endpoints, denied } = await filterAllowed(settings, supported);
   const cacheKey = cardUrl ?? endpoints[0]?.url ?? '';
   return { card, cardUrl, fetchedCard: fetched, verification, endpoints, denied, cacheKey };
 }
@@ -165,6 +167,26 @@ function decodeCard(settings: ClientSettings, wire: object, cardUrl: string | un
   } catch (thrown) {
     throw unreadableResponse(thrown, cardUrl ?? 'the card');
   }
+}
+
+/** Removes the endpoints of gRPC if the HTTP client has no HTTP/2. @throws if none remains */
+async function filterSupported(
+  { http, transports, warn }: ClientSettings,
+  listed: readonly Endpoint[],
+  card: AgentCard | undefined,
+): Promise<Endpoint[]> {
+  const supported = listed.filter(({ transport }) => transport !== 'GRPC');
+  if (supported.length === listed.length || (await http.supportsHttp2?.())) return [...listed];
+  const [next] = supported;
+  if (!next) throw http2UnsupportedError(card && describeInterfaces(card));
+  // Without a preference of the caller, the card may prefer what it likes.
+  if (transports)
+    warn({
+      kind: 'fallback',
+      message: `Using ${next.transport} at ${next.url}`,
+      error: http2UnsupportedError(),
+    });
+  return supported;
 }
 
 /** Removes endpoints that the egress policy denies. @throws the first denial if none remains */
@@ -190,13 +212,15 @@ async function filterAllowed(
 }
 
 function noInterfaceError(card: AgentCard, { transports, versions }: ClientSettings): A2AError {
-  const listed = card.interfaces.map(
-    (each) => `${each.protocolBinding} ${each.protocolVersion} at ${each.url}`,
-  );
   const requested = [...(transports ?? []), ...(versions ?? [])].join(', ');
   return new A2AError('VERSION_NOT_SUPPORTED', `The card of ${card.name} lists no supported interface`, {
-    hint: `It lists ${listed.join('; ') || 'no interfaces'}.${requested === '' ? '' : ` Requested: ${requested}.`}`,
+    hint: `${describeInterfaces(card)}${requested === '' ? '' : ` Requested: ${requested}.`}`,
   });
+}
+
+function describeInterfaces({ interfaces }: AgentCard): string {
+  const listed = interfaces.map((each) => `${each.protocolBinding} ${each.protocolVersion} at ${each.url}`);
+  return `The card lists ${listed.join('; ') || 'no interfaces'}.`;
 }
 
 function noCardError(url: URL): A2AError {

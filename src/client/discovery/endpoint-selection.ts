@@ -10,6 +10,7 @@ import type { TransportBinding, Endpoint } from '../transports/transport-binding
 import type { DiscoveredAgent } from './discover.ts';
 import { endpointKey } from './endpoints.ts';
 import { HttpTransportError } from '../http/http-client.ts';
+import { WithheldCredentialsError } from '../http/withheld-credentials-error.ts';
 import { jsonRpcBinding } from '../transports/json-rpc.ts';
 import { lazyBinding } from '../transports/lazy-binding.ts';
 import type { ClientSettings } from '../connect-options.ts';
@@ -172,7 +173,18 @@ function mayUseOtherEndpoint(error: A2AError, { endpoint }: TransportBinding): b
   if (notRecognized.has(error.reason)) return true;
   // The first sample servers return "invalid request" for unknown methods.
   if (error.reason === 'INVALID_REQUEST') return error.status === 400 && endpoint.transport === 'JSONRPC';
-  // A client without HTTP/2 cannot use gRPC.
-  const isUnreached = error.reason === 'UNAVAILABLE' || error.reason === 'UNSUPPORTED_OPERATION';
-  return isUnreached && error.cause instanceof HttpTransportError && !error.cause.sent;
+  if (error.cause instanceof WithheldCredentialsError) return true;
+  if (endpoint.transport === 'GRPC' && isRejectionOfHttp(error)) return true;
+  if (!(error.cause instanceof HttpTransportError) || error.cause.sent) return false;
+  // The time of the whole call has no code, unlike that of a connection.
+  return error.reason !== 'TIMEOUT' || error.cause.code !== undefined;
+}
+
+/** Statuses with which a server rejects a call although it may speak gRPC. */
+const grpcStatuses: ReadonlySet<number> = new Set([401, 403, 408, 413, 429]);
+
+/** Returns true if a server or proxy that does not speak gRPC rejected a call. */
+function isRejectionOfHttp({ details, status = 0 }: A2AError): boolean {
+  const isRejection = status >= 400 && status < 500 && !grpcStatuses.has(status);
+  return isRejection && details.unexpectedResponse === 'true';
 }

@@ -149,11 +149,6 @@ function allows({ versions, transports }: ClientSettings, version: string, trans
 function rankInterfaces(interfaces: readonly AgentInterface[], settings: ClientSettings): AgentInterface[] {
   const { versions, transports } = settings;
   const rank = (list: readonly string[] | undefined, name: string) => list?.indexOf(name) ?? 0;
-  const rankTransport = ({ protocolBinding }: AgentInterface) => {
-    const name = protocolBinding.toUpperCase();
-    // Without a preference of the caller, gRPC is used if there is nothing else.
-    return transports ? rank(transports, name) : Number(name === 'GRPC');
-  };
   return interfaces
     .filter((each) => allows(settings, majorMinor(each.protocolVersion), each.protocolBinding.toUpperCase()))
     .map((each, i) => ({ each, i }))
@@ -161,7 +156,8 @@ function rankInterfaces(interfaces: readonly AgentInterface[], settings: ClientS
       (a, b) =>
         rank(versions, majorMinor(a.each.protocolVersion)) -
           rank(versions, majorMinor(b.each.protocolVersion)) ||
-        rankTransport(a.each) - rankTransport(b.each) ||
+        rank(transports, a.each.protocolBinding.toUpperCase()) -
+          rank(transports, b.each.protocolBinding.toUpperCase()) ||
         a.i - b.i,
     )
     .map(({ each }) => each);

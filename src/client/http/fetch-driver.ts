@@ -19,10 +19,7 @@ import type { FetchLike } from '../../primitives/web/fetch-like.ts';
 export function fetchHttpClient(fetch: FetchLike): HttpClient {
   return {
     async request(request) {
-      if (request.http2)
-        throw http2UnsupportedError(
-          '`fetch` has no trailers. Use another transport, or gRPC in Node without `fetch`.',
-        );
+      if (request.http2) throw http2UnsupportedError();
       const abort = new AbortController();
       const signal = request.signal ? AbortSignal.any([request.signal, abort.signal]) : abort.signal;
       const response = await callFetch(fetch, request, signal);

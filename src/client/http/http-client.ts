@@ -45,6 +45,11 @@ export interface HttpResponse {
 export interface HttpClient {
   /** Rejects with {@link HttpTransportError} if there is no response, and with the error of the egress policy if it denies. */
   request(request: HttpRequest): Promise<HttpResponse>;
+  /**
+   * Returns true if the client accepts requests with `http2`. Interfaces of gRPC are passed over otherwise.
+   * @defaultValue false
+   */
+  supportsHttp2?(): boolean | Promise<boolean>;
   /** Closes all connections. */
   close(): Promise<void>;
 }
@@ -87,10 +92,10 @@ export function clientClosedError(): HttpTransportError {
 }
 
 /** Returns the error of a request that requires HTTP/2, which the client does not support. */
-export function http2UnsupportedError(hint: string): A2AError {
+export function http2UnsupportedError(hint = ''): A2AError {
   return new A2AError('UNSUPPORTED_OPERATION', 'This HTTP client does not support gRPC', {
     cause: new HttpTransportError(new Error('HTTP/2 is not supported'), false),
-    hint,
+    hint: `gRPC requires HTTP/2 with trailers, which \`fetch\` does not have: use Node without the option \`fetch\`, or another transport. ${hint}`.trimEnd(),
   });
 }
 

@@ -12,6 +12,11 @@ export function lazyHttpClient(load: () => Promise<HttpClient>): HttpClient {
   }
   return {
     request: (request) => (client ? client.request(request) : loadAndRequest(request)),
+    async supportsHttp2() {
+      if (isClosed) throw clientClosedError();
+      client = await (loading ??= load());
+      return client.supportsHttp2?.() ?? false;
+    },
     async close() {
       isClosed = true;
       // A driver that could not be loaded has nothing to close.

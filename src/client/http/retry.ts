@@ -31,8 +31,13 @@ function isIdempotent({ operation, isRepeatable = false }: RetryableRequest): bo
 
 /** Returns true if a request without a response may be retried: it is idempotent, or it was not sent. */
 export function isSafeToRetry(request: RetryableRequest, error: HttpTransportError): boolean {
-  if (isPermanent(error.code)) return false;
+  if (isPermanent(error.code) || isConnectTimeout(error)) return false;
   return isIdempotent(request) || !error.sent;
+}
+
+/** The system has repeated the attempt to connect for seconds: another endpoint is tried instead. */
+function isConnectTimeout({ code, sent }: HttpTransportError): boolean {
+  return !sent && (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT');
 }
 
 /** A retry does not make a certificate valid, and teaches no server HTTP/2. */

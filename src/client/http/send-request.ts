@@ -8,6 +8,7 @@ import { explainDenial } from './destination-policy.ts';
 import { noResponseError } from './response-errors.ts';
 import { BodyTooLargeError, HttpTransportError, type HttpRequest, type HttpResponse } from './http-client.ts';
 import type { RedirectPolicy, ClientSettings } from '../connect-options.ts';
+import { WithheldCredentialsError } from './withheld-credentials-error.ts';
 import { isSafeToRetry, retryBackoff, type RetryCandidate, retryDelay } from './retry.ts';
 
 /** Origin and path of a URL. */
@@ -162,6 +163,7 @@ async function sendAuthenticated(
     const { headers, query } = await getCredentials(auth, request);
     if (outbound.http2 && query && Object.keys(query).length > 0)
       throw new A2AError('UNAUTHENTICATED', 'gRPC has no query for an API key', {
+        cause: new HttpTransportError(new Error('The request was not sent'), false),
         hint: 'Send the key in a header, or use another transport.',
       });
     const response = await followRedirects(settings, outbound, {
@@ -193,6 +195,7 @@ async function sendWithoutCredentials(
   response.discard();
   throw new A2AError('UNAUTHENTICATED', `The agent at ${target.origin} requires credentials`, {
     status,
+    cause: new WithheldCredentialsError(`No credentials were sent to ${target.origin}`),
     hint: `They were not sent, because the agent card names this origin and not the caller. If you trust it, allow it with \`credentialOrigins\` of connect(), --credential-origin or \`credential_origins\` of the gateway file; over plain HTTP they are never sent if the URL of the agent starts with https.`,
   });
 }

@@ -78,6 +78,7 @@ export function undiciHttpClient(options: HttpDriverOptions): HttpClient {
       if (request.http2) return requestHttp2(request);
       return agent && !request.egress ? dispatch(agent, request) : loadAndDispatch(request);
     },
+    supportsHttp2: () => true,
     async close() {
       closed = true;
       const http2Client = await http2Loading?.catch(() => undefined);

@@ -50,6 +50,7 @@ export function tapHttpClient(http: HttpClient, log: TrafficLog, options: TapHtt
         throw thrown;
       }
     },
+    supportsHttp2: () => http.supportsHttp2?.() ?? false,
     close: () => http.close(),
   };
 }

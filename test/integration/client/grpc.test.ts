@@ -1,13 +1,23 @@
 /** The gRPC client with our own server: operations, streams, credentials, TLS, and a connection that breaks. */
 import { createServer, type Server } from 'node:http';
+import { createServer as createHttp2Server, type Http2Server } from 'node:http2';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { bearer, connect, type ClientWarning, type ConnectOptions } from '../../../src/client/index.ts';
+import {
+  apiKey,
+  bearer,
+  connect,
+  type ClientWarning,
+  type ConnectOptions,
+  type Credentials,
+} from '../../../src/client/index.ts';
 import { undiciHttpClient } from '../../../src/client/http/undici-driver.ts';
 import { defineAgent, type ProcessFunction } from '../../../src/engine/index.ts';
 import { reduce } from '../../../src/protocol/reduce.ts';
 import type { Task } from '../../../src/protocol/task.ts';
+import type { Authenticator } from '../../../src/server/auth/authenticator.ts';
+import { apiKeyAuth } from '../../../src/server/auth/schemes/api-key.ts';
 import { bearerAuth } from '../../../src/server/auth/schemes/bearer.ts';
 import { type ServeOptions, serve } from '../../../src/server/node/serve.ts';
 import { tapHttpClient } from '../../../src/tap/recorders/tap-http-client.ts';
@@ -178,11 +188,77 @@ describe('choice of gRPC', () => {
     skills: [],
   });
 
-  it('prefers other transports of the card by default', async () => {
-    const { url } = await start();
-    const agent = connectTo(url, { transports: undefined });
+  /** Returns a card that lists an address of gRPC in front of a URL of JSON-RPC. */
+  const grpcFirst = (address: string, url: string) => ({
+    ...grpcCard(address),
+    supportedInterfaces: [
+      { url: address, protocolBinding: 'GRPC', protocolVersion: '1.0' },
+      { url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+    ],
+  });
+
+  it('uses the first interface of the card by default, and the order of the caller if there is one', async () => {
+    const { url, port } = await start();
+    const card = grpcFirst(`127.0.0.1:${port}`, url);
+    for (const [target, transports, used] of [
+      [url, undefined, 'JSONRPC'],
+      [card, undefined, 'GRPC'],
+      [card, ['JSONRPC', 'GRPC'], 'JSONRPC'],
+    ] as const) {
+      const agent = connectTo(target, { transports });
+      await agent.send('hello');
+      expect(await agent.describe()).toMatchObject({ transport: used, confirmed: true });
+    }
+    expect(warnings).toEqual([]);
+  });
+
+  it('uses the preferred transport of a 0.3 card by default', async () => {
+    const { url, port } = await start();
+    const { supportedInterfaces: _interfaces, ...card } = grpcCard('');
+    const agent = connectTo(
+      {
+        ...card,
+        protocolVersion: '0.3.0',
+        url: `127.0.0.1:${port}`,
+        preferredTransport: 'GRPC',
+        additionalInterfaces: [{ url, transport: 'JSONRPC' }],
+      },
+      { transports: undefined },
+    );
     await agent.send('hello');
+    expect(await agent.describe()).toMatchObject({ transport: 'GRPC', version: '0.3' });
+  });
+
+  const keys = { secret: { id: 'me' } };
+  const queryKey = { in: 'query', name: 'key' } as const;
+  it.each<[string, (port: number) => Promise<string> | string, Authenticator?, Credentials?]>([
+    ['refuses connections', () => '127.0.0.1:1'],
+    ['has no HTTP/2', async () => `127.0.0.1:${await listen(createServer())}`],
+    ['has HTTP/2 without gRPC', async () => `127.0.0.1:${await listen(rejectingServer(415))}`],
+    [
+      'is at an origin that must not receive credentials',
+      (port) => `localhost:${port}`,
+      bearerAuth({ tokens: keys }),
+      bearer('secret'),
+    ],
+    [
+      'would need an API key in the query',
+      (port) => `127.0.0.1:${port}`,
+      apiKeyAuth({ ...queryKey, keys }),
+      apiKey({ ...queryKey, value: 'secret' }),
+    ],
+  ])('uses the next interface if the first one %s', async (_reason, address, authenticator, auth) => {
+    const { url, port } = await start(authenticator && { auth: { authenticators: [authenticator] } });
+    const served = await serveCard(grpcFirst(await address(port), url));
+    const agent = connectTo(served.url, {
+      transports: undefined,
+      maxRetries: 0,
+      auth,
+      credentialOrigins: [url],
+    });
+    expect(await agent.send('hello')).toMatchObject({ status: { state: 'completed' } });
     expect(await agent.describe()).toMatchObject({ transport: 'JSONRPC' });
+    expect(warnings.map(({ kind }) => kind)).toEqual(['fallback']);
   });
 
   it.each(['127.0.0.1:PORT', 'dns:///127.0.0.1:PORT', 'grpc://127.0.0.1:PORT', 'http://127.0.0.1:PORT/a2a'])(
@@ -195,16 +271,20 @@ describe('choice of gRPC', () => {
     },
   );
 
-  it('falls back to the next interface if the client has no HTTP/2', async () => {
-    const { url } = await start();
-    const agent = connectTo(url, { transports: ['GRPC', 'JSONRPC'], fetch: (...args) => fetch(...args) });
-    expect(await agent.send('hello')).toMatchObject({ status: { state: 'completed' } });
+  it('passes over gRPC if the client has no HTTP/2', async () => {
+    const { url, port } = await start();
+    const options = { fetch: (...args: Parameters<typeof fetch>) => fetch(...args) };
+    const card = grpcFirst(`127.0.0.1:${port}`, url);
+    const agent = connectTo(card, { transports: undefined, ...options });
     expect(await agent.describe()).toMatchObject({ transport: 'JSONRPC' });
-    expect(warnings.at(-1)).toMatchObject({ kind: 'fallback', error: { reason: 'UNSUPPORTED_OPERATION' } });
-    const grpcOnly = connectTo(url, { fetch: (...args) => fetch(...args) });
-    await expect(grpcOnly.send('hello')).rejects.toMatchObject({
+    expect(await agent.send('hello')).toMatchObject({ status: { state: 'completed' } });
+    expect(warnings).toEqual([]);
+    await connectTo(card, { transports: ['GRPC', 'JSONRPC'], ...options }).send('hello');
+    expect(warnings).toMatchObject([{ kind: 'fallback', error: { reason: 'UNSUPPORTED_OPERATION' } }]);
+    await expect(connectTo(card, options).send('hello')).rejects.toMatchObject({
+      reason: 'UNSUPPORTED_OPERATION',
       message: 'This HTTP client does not support gRPC',
-      hint: expect.stringContaining('`fetch`'),
+      hint: expect.stringContaining(`The card lists GRPC 1.0 at 127.0.0.1:${port}; JSONRPC 1.0 at ${url}`),
     });
   });
 
@@ -307,7 +387,17 @@ describe('choice of gRPC', () => {
   });
 });
 
-async function listen(server: Server): Promise<number> {
+/** Returns a server of HTTP/2 that rejects all requests. */
+function rejectingServer(status: number): Http2Server {
+  const server = createHttp2Server();
+  server.on('stream', (stream) => {
+    stream.respond({ ':status': status, 'content-type': 'text/plain' });
+    stream.end('no');
+  });
+  return server;
+}
+
+async function listen(server: Server | Http2Server): Promise<number> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => sockets.add(socket));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

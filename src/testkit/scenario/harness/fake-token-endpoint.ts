@@ -33,6 +33,10 @@ export class FakeTokenEndpoint implements HttpClient {
     return jsonResponse(status ?? 200, { access_token: token, token_type: 'Bearer', expires_in: seconds });
   }
 
+  supportsHttp2(): boolean | Promise<boolean> {
+    return this.#http.supportsHttp2?.() ?? false;
+  }
+
   async close(): Promise<void> {}
 }
 
