@@ -57,6 +57,7 @@ const may: { readonly [folder: string]: readonly string[] } = {
     'client',
     'engine',
     'gateway',
+    'http2',
     'store',
     'mesh',
     'metrics',

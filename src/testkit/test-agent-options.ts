@@ -1,5 +1,6 @@
 import type { TaskStore } from '../store/task-store.ts';
 import type { AuthOptions } from '../server/auth/authenticator.ts';
+import type { GrpcOptions } from '../server/grpc/grpc-options.ts';
 import type { ServerLimits } from '../server/limits/limits.ts';
 import type { CorsOptions, ExclusiveVersion } from '../server/server-options.ts';
 import type { TrafficObserver } from '../server/telemetry/traffic-observer.ts';
@@ -47,6 +48,11 @@ export interface TestAgentOptions {
   readonly lenientVersion?: boolean;
   /** Supports only this protocol version. @defaultValue all versions */
   readonly onlyVersion?: ExclusiveVersion;
+  /**
+   * Serves gRPC of 1.0 and 0.3 on the same port and offers it in the card, unless there is a `basePath`.
+   * @defaultValue true, unless the environment variable `DRAGOMAN_GRPC` is `0` or `false`
+   */
+  readonly grpc?: boolean | GrpcOptions;
   /** Milliseconds between SSE heartbeats. */
   readonly heartbeat?: number;
   /** Size limits of the journal. */

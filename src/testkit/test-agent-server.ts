@@ -4,6 +4,7 @@ import type { Agent } from '../protocol/agent.ts';
 import { A2AError } from '../protocol/errors.ts';
 import type { ServerContext } from '../server/http/server-context.ts';
 import { AgentHttpHandler } from '../server/http/agent-http-handler.ts';
+import { resolveGrpc } from '../server/grpc/grpc-options.ts';
 import { listen, type RunningServer } from '../server/node/listen.ts';
 import { nodeListener } from '../server/node/node-listener.ts';
 import type { ServerOptions } from '../server/server-options.ts';
@@ -20,7 +21,9 @@ import {
 import { createHttpPipeline, type NodeRequestListener } from './http/http-pipeline.ts';
 import { FaultSelector } from './faults/fault-selector.ts';
 import type { Fault } from './faults/fault.ts';
+import type { FaultContext } from './faults/fault-context.ts';
 import { PortOutage } from './faults/port-outage.ts';
+import { MockGrpcServer } from './grpc/mock-grpc-server.ts';
 import type { CapturedRequest, JournalEntry, JournalFilter } from './journal/journal-entry.ts';
 import { Journal, type JournalWaitOptions } from './journal/journal.ts';
 import { failurePlan } from './playback/failure-plan.ts';
@@ -64,6 +67,7 @@ export class TestAgentServer implements AsyncDisposable {
   #faults: readonly Fault[] = [];
   #card: CardDraft = {};
   #listener: NodeRequestListener = () => {};
+  #handler: AgentHttpHandler | undefined = undefined;
   #running: RunningServer | undefined = undefined;
   #outage: PortOutage | undefined = undefined;
   #isStarting = false;
@@ -118,6 +122,12 @@ export class TestAgentServer implements AsyncDisposable {
     this.#isStarting = true;
     const { port, host, limits, heartbeat, basePath = '', admin = true, allowAdminFrom = [] } = this.#options;
     this.#createHandler();
+    const faultContext = {
+      clock: this.clock,
+      random: this.#createRandom(1),
+      startOutage: (milliseconds: number | undefined) => this.#outage?.start(milliseconds),
+    };
+    const grpc = this.#createGrpcServer(faultContext);
     const pipeline = createHttpPipeline((request, response) => this.#listener(request, response), {
       journal: this.journal,
       interceptor: this.#interceptor,
@@ -127,23 +137,26 @@ export class TestAgentServer implements AsyncDisposable {
         path.includes('/.well-known/')
           ? this.#faultSelector.select([...this.#scripts.cardFaults, ...this.#faults], 'card')
           : [],
-      faultContext: {
-        clock: this.clock,
-        random: this.#createRandom(1),
-        startOutage: (milliseconds) => this.#outage?.start(milliseconds),
-      },
+      faultContext,
     });
     try {
       this.#running = await listen(
-        { listener: pipeline, contexts: () => this.#serverContexts, metrics: undefined },
+        { listener: pipeline, contexts: () => this.#serverContexts, metrics: undefined, grpc },
         { port, host, limits, heartbeat },
       );
-      this.#outage = new PortOutage(this.#running.server, this.clock);
+      this.#outage = new PortOutage(this.#running.server, this.clock, grpc);
       await this.#agent.ready();
     } finally {
       this.#isStarting = false;
     }
     return this;
+  }
+
+  #createGrpcServer(faultContext: FaultContext): MockGrpcServer | undefined {
+    const settings = resolveGrpc(this.#options.grpc);
+    const handler = () => this.#handler as AgentHttpHandler;
+    const context = { handler, journal: this.journal, interceptor: this.#interceptor, faultContext };
+    return settings && new MockGrpcServer(context, settings, this.#options);
   }
 
   /** Stops the server and closes all connections; open requests have 100 ms to finish. */
@@ -322,6 +335,8 @@ export class TestAgentServer implements AsyncDisposable {
     };
     const handler = new AgentHttpHandler(this.#agent, options);
     handler.isReady = true;
+    handler.context.cards.hasGrpc = resolveGrpc(this.#options.grpc) !== undefined;
+    this.#handler = handler;
     for (const context of this.#serverContexts)
       if (context.openStreams === 0) this.#serverContexts.delete(context);
     this.#serverContexts.add(handler.context);

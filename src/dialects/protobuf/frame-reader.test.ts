@@ -37,6 +37,13 @@ describe('FrameReader', () => {
     expect(() => new FrameReader(10).push(Uint8Array.of(1, 0, 0, 0, 1, 0))).toThrow(/compressed/);
   });
 
+  it('returns the messages in front of one that is too large before it rejects that one', () => {
+    const reader = new FrameReader(2);
+    expect(reader.push(Uint8Array.of(0, 0, 0, 0, 1, 7, 0, 0, 0, 0, 3))).toEqual([Uint8Array.of(7)]);
+    expect(reader.isComplete).toBe(false);
+    expect(() => reader.push(Uint8Array.of(1))).toThrow('3 bytes, more than 2');
+  });
+
   it('is not complete within a frame', () => {
     const reader = new FrameReader(10);
     expect(reader.push(Uint8Array.of(0, 0))).toEqual([]);

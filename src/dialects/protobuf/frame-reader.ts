@@ -43,7 +43,14 @@ export class FrameReader {
     const { length } = bytes;
     let at = 0;
     while (length - at >= prefixSize) {
-      const end = at + prefixSize + this.#readPrefix(bytes, at);
+      let end = at + prefixSize;
+      try {
+        end += this.#readPrefix(bytes, at);
+      } catch (thrown) {
+        // The next call throws: the messages in front are complete.
+        if (messages.length > 0) break;
+        throw thrown;
+      }
       if (length < end) {
         this.#missing = end - length;
         this.#parts = [bytes.subarray(at + prefixSize)];

@@ -85,6 +85,11 @@ export abstract class GrpcAcceptor implements Http2Acceptor, ConnectionOwner {
     for (const connection of this.#connections) connection.close();
   }
 
+  /** Closes all connections at once, without a status for their calls. */
+  destroyAllConnections(): void {
+    for (const connection of this.#connections) connection.destroy();
+  }
+
   /** Ends all calls with a status, and closes all connections. */
   closeAllConnections(): void {
     for (const connection of this.#connections) connection.interrupt();
@@ -92,7 +97,7 @@ export abstract class GrpcAcceptor implements Http2Acceptor, ConnectionOwner {
 }
 
 /** Responds without a message. */
-export function respondWithStatus(stream: Http2Stream, status: number): void {
+export function respondWithStatus(stream: Pick<Http2Stream, 'sendHead' | 'discard'>, status: number): void {
   stream.sendHead([':status', String(status)], true);
   stream.discard();
 }

@@ -172,6 +172,11 @@ export class GrpcConnection implements SessionListener {
     this.#session.close();
   }
 
+  /** Closes the connection at once, without a status for its calls. */
+  destroy(): void {
+    this.#session.destroy();
+  }
+
   /** Ends all calls with a status, and closes the connection. */
   interrupt(): void {
     const session = this.#session;

@@ -1,4 +1,3 @@
-import type { Http2Stream } from '../../http2/http2-stream.ts';
 import type { MessageHead } from '../../http2/message-head.ts';
 import { defaultLimits } from '../limits/limits.ts';
 import type { ServerOptions } from '../server-options.ts';
@@ -8,7 +7,7 @@ import type { GrpcConnection } from './grpc-connection.ts';
 import { GrpcExchange } from './grpc-exchange.ts';
 import type { GrpcSettings } from './grpc-options.ts';
 import { findServedMethod } from './served-method.ts';
-import { ServerCall, type ServerCallLimits } from './server-call.ts';
+import { type CallStream, ServerCall, type ServerCallLimits } from './server-call.ts';
 import { maxServiceMessage, ServerServices } from './services/server-services.ts';
 
 /** Serves the agents of a server over gRPC. */
@@ -33,7 +32,7 @@ export class GrpcServer extends GrpcAcceptor {
     this.#limits = { maxBodyBytes, requestTimeout, stallTimeout };
   }
 
-  protected override onCall(connection: GrpcConnection, stream: Http2Stream, head: MessageHead): void {
+  protected override onCall(connection: GrpcConnection, stream: CallStream, head: MessageHead): void {
     const { path } = head;
     const handler = this.#agents.handlerFor(path);
     if (this.#services.has(path)) {

@@ -20,6 +20,22 @@ export interface ServerCallLimits {
   readonly stallTimeout: number;
 }
 
+/** The part of a stream that a call uses. */
+export type CallStream = Pick<
+  Http2Stream,
+  | 'handler'
+  | 'isClosed'
+  | 'waitingBytes'
+  | 'sendHead'
+  | 'write'
+  | 'end'
+  | 'reset'
+  | 'read'
+  | 'discard'
+  | 'pause'
+  | 'resume'
+>;
+
 /** Receives the messages of the client. */
 export interface CallReader {
   dataReceived(bytes: Buffer): void;
@@ -39,7 +55,7 @@ const okStatus = listFields({ ...okTrailers });
 
 /** One call: sends messages and one status, and ends with its deadline. */
 export class ServerCall implements OpenCall, StreamHandler {
-  readonly stream: Http2Stream;
+  readonly stream: CallStream;
   readonly request: GrpcRequest;
   readonly limits: ServerCallLimits;
   /** Version whose status codes are sent. */
@@ -61,7 +77,7 @@ export class ServerCall implements OpenCall, StreamHandler {
   /** Bytes that the client had not read at the last check. */
   #waitingBytes = 0;
 
-  constructor(connection: GrpcConnection, stream: Http2Stream, head: MessageHead, limits: ServerCallLimits) {
+  constructor(connection: GrpcConnection, stream: CallStream, head: MessageHead, limits: ServerCallLimits) {
     this.stream = stream;
     this.limits = limits;
     this.#connection = connection;

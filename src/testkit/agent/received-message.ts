@@ -25,7 +25,7 @@ export function toReceivedMessage(
     metadata,
     skill: findSkill(message.metadata) ?? findSkill(metadata),
     version: call.version,
-    transport: capture && (capture.isRpc ? 'JSONRPC' : 'HTTP+JSON'),
+    transport: capture?.transport,
     // The captured headers include credentials, which authentication removes from the call.
     headers: capture?.request.headers ?? call.headers ?? {},
     principal: call.principal,

@@ -1,5 +1,5 @@
 import type { Principal } from '../../protocol/agent.ts';
-import type { ProtocolVersion } from '../../protocol/card.ts';
+import type { ProtocolVersion, Transport } from '../../protocol/card.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { Metadata } from '../../protocol/part.ts';
 import type { Artifact, Task, TaskStatus } from '../../protocol/task.ts';
@@ -16,7 +16,7 @@ export interface ReceivedMessage {
   /** The skill that the message names in its metadata (`skill`, `skillId` or `skill_id`). */
   readonly skill: string | undefined;
   readonly version: ProtocolVersion | undefined;
-  readonly transport: 'JSONRPC' | 'HTTP+JSON' | undefined;
+  readonly transport: Transport | undefined;
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly principal: Principal | undefined;

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import type { Server as SecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { GrpcAcceptor } from '../../server/grpc/grpc-acceptor.ts';
 import type { TestClock } from '../clock/test-clock.ts';
 
 /** Simulates an outage: closes the port of a server and reopens it later. */
@@ -11,8 +12,12 @@ export class PortOutage {
   #cancelTimer: (() => void) | undefined;
   #reopening: Promise<void> | undefined;
 
-  constructor(server: Server | SecureServer, clock: TestClock) {
+  readonly #grpc: GrpcAcceptor | undefined;
+
+  /** @param grpc - has connections of its own */
+  constructor(server: Server | SecureServer, clock: TestClock, grpc?: GrpcAcceptor) {
     this.#server = server;
+    this.#grpc = grpc;
     this.#clock = clock;
   }
 
@@ -33,6 +38,7 @@ export class PortOutage {
     this.#address = this.#server.address() as AddressInfo;
     this.#server.close();
     this.#server.closeAllConnections();
+    this.#grpc?.destroyAllConnections();
   }
 
   /** Reopens the port. Rejects if another process uses it now. */

@@ -20,8 +20,12 @@ export function isEventFrame(frame: string): boolean {
 /** Returns true if an event has a terminal state, in any protocol version and transport. */
 export function isTerminalEvent(frame: string): boolean {
   const data = frameData(frame);
-  if (data === '') return false;
-  const { result = JSON.parse(data) } = JSON.parse(data) as WireEvent;
+  return data !== '' && isTerminalValue(JSON.parse(data));
+}
+
+/** Like {@link isTerminalEvent}, for the parsed data of an event. */
+export function isTerminalValue(data: unknown): boolean {
+  const { result = data as NonNullable<WireEvent['result']> } = data as WireEvent;
   const { status = (result.statusUpdate ?? result.task)?.status } = result;
   const state = status?.state?.toLowerCase().replace('task_state_', '').replace('cancelled', 'canceled');
   return state !== undefined && isTerminal(state as TaskState);

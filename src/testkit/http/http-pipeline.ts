@@ -3,6 +3,7 @@ import type { RequestInterceptor } from './request-interceptor.ts';
 import type { Fault } from '../faults/fault.ts';
 import { injectResponseFaults } from '../faults/inject-response-faults.ts';
 import type { FaultContext } from '../faults/fault-context.ts';
+import { captureHttp } from '../journal/capture-http.ts';
 import type { Journal } from '../journal/journal.ts';
 import { captureIdHeader } from '../agent/call-capture.ts';
 
@@ -38,7 +39,7 @@ export function createHttpPipeline(
       admin(request, response);
       return;
     }
-    const capture = journal.startCapture(request, response);
+    const capture = captureHttp(journal, request, response);
     const isPublic =
       publicPath.test(path) || (path.startsWith(basePath) && publicPath.test(path.slice(basePath.length)));
     const intercepted = isPublic ? undefined : interceptor.intercept(request.headers);

@@ -8,7 +8,7 @@ export function captureCall(
   operation: CapturedCall['operation'],
   request: unknown,
   { version, principal }: CallContext,
-  { isRpc }: ExchangeCapture,
+  { transport }: ExchangeCapture,
 ): CapturedCall {
   const { id, taskId, message, clientTaskId, contextId } = request as {
     id?: string;
@@ -20,7 +20,7 @@ export function captureCall(
   return {
     operation,
     version: operation === 'card' ? undefined : version,
-    transport: isRpc ? 'JSONRPC' : 'HTTP+JSON',
+    transport,
     request,
     message,
     messageId: message?.messageId,

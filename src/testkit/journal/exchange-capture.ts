@@ -1,6 +1,3 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { SseParser } from '../../primitives/formats/sse.ts';
-import { isJsonObject, parseJsonOrUndefined } from '../../primitives/json.ts';
 import type { Fault } from '../faults/fault.ts';
 import type { NearMiss, ResponsePlan } from '../agent/response-plan.ts';
 import type { TestClock } from '../clock/test-clock.ts';
@@ -13,12 +10,25 @@ import type {
   CaptureEnd,
   JournalEntry,
 } from './journal-entry.ts';
-import { captureRequest, captureResponse } from './capture-http.ts';
 import { ByteCapture } from './byte-capture.ts';
 
 /** Size limits of one capture. */
 export interface CaptureLimits {
   readonly maxBodyBytes: number;
+}
+
+/** A request whose response is captured, and how to read its bytes. */
+export interface CapturedExchange {
+  readonly method: string;
+  /** Path and query. */
+  readonly url: string;
+  readonly headers: CapturedHeaders;
+  readRequest(body: Buffer): Pick<CapturedRequest, 'body' | 'json'>;
+  readResponse(body: Buffer, headers: CapturedHeaders): Pick<CapturedResponse, 'body' | 'frames'>;
+  /** Returns the transport of a call. */
+  transportOf(request: CapturedRequest): CapturedCall['transport'];
+  /** Ends the response without a further event. */
+  endResponse(): void;
 }
 
 /** Maximum number of near misses in an entry. */
@@ -44,10 +54,7 @@ export class ExchangeCapture {
   readonly #startedAt: number;
   readonly #requestBytes: ByteCapture;
   readonly #responseBytes: ByteCapture;
-  #method = '';
-  #url = '/';
-  #headers: CapturedHeaders = {};
-  #openResponse: ServerResponse | undefined = undefined;
+  readonly #exchange: CapturedExchange;
   #responseHeaders: CapturedHeaders = {};
   #responseOrigin: ResponseOrigin = 'agent';
   #origin: string | undefined = undefined;
@@ -60,8 +67,14 @@ export class ExchangeCapture {
   /** Resolves when the response is closed. */
   readonly closed: Promise<void>;
 
-  constructor(id: number, clock: TestClock, { maxBodyBytes }: CaptureLimits, listener: CaptureListener) {
+  constructor(
+    id: number,
+    exchange: CapturedExchange,
+    clock: TestClock,
+    { maxBodyBytes, ...listener }: CaptureLimits & CaptureListener,
+  ) {
     this.id = id;
+    this.#exchange = exchange;
     this.#clock = clock;
     this.#listener = listener;
     this.#startedAt = clock.now();
@@ -72,39 +85,29 @@ export class ExchangeCapture {
     });
   }
 
-  /** Starts to observe a request and its response. */
-  attach(request: IncomingMessage, response: ServerResponse): void {
-    this.#method = request.method ?? 'GET';
-    this.#url = request.url ?? '/';
-    this.#headers = { ...request.headers };
-    this.#openResponse = response;
-    this.#grow(JSON.stringify(this.#headers).length + this.#url.length);
-    captureRequest(request, (chunk) => this.#grow(this.#requestBytes.append(chunk)));
-    let isDestroyedByServer = false;
-    captureResponse(response, {
-      head: (headers) => {
-        this.#responseHeaders = headers;
-      },
-      body: (chunk, encoding) => this.#grow(this.#responseBytes.append(chunk, encoding)),
-      destroyed: () => {
-        isDestroyedByServer = true;
-      },
-    });
-    response.once('close', () => {
-      this.#close(
-        response,
-        response.writableFinished
-          ? 'finished'
-          : isDestroyedByServer || this.#isFaulty
-            ? 'aborted'
-            : 'client-disconnected',
-      );
-    });
+  /** Counts the size of the request without its body. */
+  start(): void {
+    const { headers, url } = this.#exchange;
+    this.#grow(JSON.stringify(headers).length + url.length);
   }
 
-  get isRpc(): boolean {
-    const { json } = this.request;
-    return isJsonObject(json) && 'method' in json;
+  /** Records bytes of the request. */
+  requestReceived(chunk: unknown): void {
+    this.#grow(this.#requestBytes.append(chunk));
+  }
+
+  /** Records the headers of the response; trailers are added to them. */
+  headSent(headers: CapturedHeaders): void {
+    this.#responseHeaders = { ...this.#responseHeaders, ...headers };
+  }
+
+  /** Records bytes of the response. */
+  bodySent(chunk: unknown, encoding?: unknown): void {
+    this.#grow(this.#responseBytes.append(chunk, encoding));
+  }
+
+  get transport(): CapturedCall['transport'] {
+    return this.#exchange.transportOf(this.request);
   }
 
   /** Records the decoded call. */
@@ -140,14 +143,9 @@ export class ExchangeCapture {
 
   /** Ends the response without a further event. */
   async endResponse(): Promise<void> {
-    const response = this.#openResponse;
     // Events of the current event-loop turn are sent first.
     await new Promise<void>((resolve) => setImmediate(resolve));
-    if (response && !response.writableEnded) {
-      // A stream without events still needs a response head.
-      if (!response.headersSent) response.writeHead(200, { 'Content-Type': 'text/event-stream' });
-      response.end();
-    }
+    if (!this.#capturedResponse) this.#exchange.endResponse();
     await this.closed;
   }
 
@@ -158,15 +156,14 @@ export class ExchangeCapture {
   /** The request, with the part of the body that has been read. */
   get request(): CapturedRequest {
     if (this.#capturedRequest) return this.#capturedRequest;
-    const queryStart = this.#url.indexOf('?');
-    const body = this.#requestBytes.bytes().toString('utf8');
+    const { method, url, headers } = this.#exchange;
+    const queryStart = url.indexOf('?');
     const request: CapturedRequest = {
-      method: this.#method,
-      path: queryStart < 0 ? this.#url : this.#url.slice(0, queryStart),
-      query: Object.fromEntries(new URLSearchParams(queryStart < 0 ? '' : this.#url.slice(queryStart + 1))),
-      headers: this.#headers,
-      body,
-      json: parseJsonOrUndefined(body),
+      method,
+      path: queryStart < 0 ? url : url.slice(0, queryStart),
+      query: Object.fromEntries(new URLSearchParams(queryStart < 0 ? '' : url.slice(queryStart + 1))),
+      headers,
+      ...this.#exchange.readRequest(this.#requestBytes.bytes()),
       isTruncated: this.#requestBytes.isTruncated,
     };
     if (this.#call ?? this.#capturedResponse) {
@@ -177,7 +174,7 @@ export class ExchangeCapture {
   }
 
   /** With faults, a closed connection is attributed to the server. */
-  get #isFaulty(): boolean {
+  get isFaulty(): boolean {
     return this.faults !== undefined && this.faults.length > 0;
   }
 
@@ -202,29 +199,21 @@ export class ExchangeCapture {
     this.#listener.grown(bytes);
   }
 
-  #close(response: ServerResponse, end: CaptureEnd): void {
+  /** Records the end of the response. */
+  close(status: number, end: CaptureEnd): void {
+    if (this.#capturedResponse) return;
     const headers = this.#responseHeaders;
-    const isStream = /^text\/event-stream/i.test(String(headers['content-type']));
     this.#capturedResponse = {
-      status: response.statusCode,
+      status,
       headers,
-      body: isStream ? '' : this.#responseBytes.bytes().toString('utf8'),
-      frames: isStream ? parseFrames(this.#responseBytes.bytes()) : undefined,
+      ...this.#exchange.readResponse(this.#responseBytes.bytes(), headers),
       isTruncated: this.#responseBytes.isTruncated,
       end,
       duration: this.#clock.now() - this.#startedAt,
     };
     this.#responseBytes.clear();
-    this.#openResponse = undefined;
     this.#listener.closed();
     this.#listener.changed();
     this.#resolveClosed();
   }
-}
-
-function parseFrames(bytes: Buffer): unknown[] {
-  const frames: unknown[] = [];
-  const parser = new SseParser({ event: ({ data }) => frames.push(parseJsonOrUndefined(data) ?? data) });
-  parser.push(bytes);
-  return frames;
 }

@@ -1,5 +1,5 @@
 import type { Operation, Principal } from '../../protocol/agent.ts';
-import type { ProtocolVersion } from '../../protocol/card.ts';
+import type { ProtocolVersion, Transport } from '../../protocol/card.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { NearMiss } from '../agent/response-plan.ts';
 
@@ -13,7 +13,7 @@ export interface CapturedRequest {
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly headers: CapturedHeaders;
-  /** Body as text; empty if there is none or if it was not read. */
+  /** Body as text; empty if there is none or if it was not read. Messages of gRPC are ProtoJSON. */
   readonly body: string;
   /** Parsed body; undefined if it is not JSON. */
   readonly json: unknown;
@@ -25,7 +25,7 @@ export interface CapturedRequest {
 export interface CapturedCall {
   readonly operation: Operation | 'card';
   readonly version: ProtocolVersion | undefined;
-  readonly transport: 'JSONRPC' | 'HTTP+JSON';
+  readonly transport: Transport;
   /** The request as model object. */
   readonly request: unknown;
   /** The message of a send or stream request. */
@@ -42,11 +42,13 @@ export type CaptureEnd = 'finished' | 'client-disconnected' | 'aborted';
 
 /** A captured HTTP response as it was sent, including faults. */
 export interface CapturedResponse {
+  /** HTTP status; the status of a gRPC call is the header `grpc-status`. */
   readonly status: number;
+  /** Headers, and the trailers of gRPC. */
   readonly headers: CapturedHeaders;
-  /** Body as text; empty for event streams. */
+  /** Body as text; empty for event streams. Messages of gRPC are ProtoJSON. */
   readonly body: string;
-  /** Data of each server-sent event, parsed if it is JSON; undefined if the response is not an event stream. */
+  /** Data of each event, parsed if it is JSON; undefined if the response is not an event stream. */
   readonly frames: readonly unknown[] | undefined;
   /** True if the body was longer than `maxBodyBytes`. */
   readonly isTruncated: boolean;

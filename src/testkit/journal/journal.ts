@@ -7,7 +7,7 @@ import {
   type JournalEntry,
   type JournalFilter,
 } from './journal-entry.ts';
-import { ExchangeCapture, type CaptureLimits } from './exchange-capture.ts';
+import { type CapturedExchange, ExchangeCapture, type CaptureLimits } from './exchange-capture.ts';
 
 /** Size limits of a journal. The oldest entries are evicted first. */
 export interface JournalOptions {
@@ -56,15 +56,16 @@ export class Journal {
   }
 
   /** Starts to capture an exchange. */
-  startCapture(...[request, response]: Parameters<ExchangeCapture['attach']>): ExchangeCapture {
-    const capture = new ExchangeCapture(++this.#lastId, this.#clock, this.#limits, {
+  startCapture(exchange: CapturedExchange): ExchangeCapture {
+    const capture = new ExchangeCapture(++this.#lastId, exchange, this.#clock, {
+      ...this.#limits,
       grown: (bytes) => this.#grew(capture, bytes),
       changed: () => this.#checkWaiters(),
       closed: () => this.#open.delete(capture.id),
     });
     this.#open.set(capture.id, capture);
     this.#captures.push(capture);
-    capture.attach(request, response);
+    capture.start();
     this.#evict();
     this.#checkWaiters();
     return capture;

@@ -82,7 +82,7 @@ export const conditionsSchema = z.strictObject({
   version: oneOrMore(z.enum(['0.1', '0.2', '0.3', '1.0']))
     .optional()
     .describe('Protocol version of the request, in quotes.'),
-  transport: oneOrMore(z.enum(['JSONRPC', 'HTTP+JSON']))
+  transport: oneOrMore(z.enum(['JSONRPC', 'HTTP+JSON', 'GRPC']))
     .optional()
     .describe('Transport of the request.'),
   operation: oneOrMore(z.enum(['send', 'stream']))
