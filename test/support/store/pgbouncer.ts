@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { findFreePort } from '../http/free-port.ts';
 import { findSystemProgram } from '../process/system-program.ts';
 import { waitForErrorOutput } from '../process/wait-for-error-output.ts';
-import { unprivileged } from './postgres-server.ts';
+import { unprivileged } from './database-files.ts';
 
 const program = findSystemProgram('pgbouncer');
 if (program === undefined) console.log('skipped: PgBouncer is not installed');

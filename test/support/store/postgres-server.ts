@@ -1,12 +1,12 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chownSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import type { Identity } from '../http/certificates.ts';
 import { findFreePort } from '../http/free-port.ts';
 import { findSystemProgram } from '../process/system-program.ts';
 import { waitForErrorOutput } from '../process/wait-for-error-output.ts';
+import { createDatabaseFiles, createDatabaseFolder, unprivileged } from './database-files.ts';
 
 const packaged = '/usr/lib/postgresql';
 
@@ -27,14 +27,6 @@ const packagedPrograms = findPrograms();
 
 /** False if PostgreSQL is not installed and cannot be installed. */
 export const hasPostgres = packagedPrograms !== undefined;
-
-/** Returns the user of PostgreSQL, which refuses to run as root. */
-export function unprivileged(): { uid?: number; gid?: number } {
-  if (process.getuid?.() !== 0) return {};
-  const read = (flag: string): number =>
-    Number(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout.trim());
-  return { uid: read('-u'), gid: read('-g') };
-}
 
 /** Options of a {@link PostgresServer}. */
 interface PostgresServerOptions {
@@ -67,19 +59,12 @@ export class PostgresServer {
    */
   static async start(isDurable: boolean, options: PostgresServerOptions = {}): Promise<PostgresServer> {
     const { tls } = options;
-    const folder = mkdtempSync(join(tmpdir(), 'dragoman-postgres-'));
+    const folder = createDatabaseFolder();
     const settings = isDurable ? [] : ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'];
     const port = await findFreePort();
     const server = new PostgresServer(folder, port, settings, options.programs ?? packagedPrograms ?? '');
     if (tls) settings.push('ssl=on', ...server.#writeIdentity(tls));
-    const { uid, gid } = server.#user;
-    if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid);
-    const { status, stderr } = spawnSync(
-      join(server.#programs, 'initdb'),
-      ['--pgdata', join(folder, 'data'), '--auth', 'trust', '--username', 'test', '--no-sync'],
-      { ...server.#user, cwd: folder, encoding: 'utf8' },
-    );
-    if (status !== 0) throw new Error(`initdb failed: ${stderr}`);
+    createDatabaseFiles(server.#programs, folder);
     await server.launch();
     return server;
   }
