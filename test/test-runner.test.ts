@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { isRunning } from './support/cli/is-running.ts';
 import { repositoryRoot, runNode } from './support/cli/run-command.ts';
 
 const scriptUrl = (name: string): string => pathToFileURL(join(repositoryRoot, 'scripts/test', name)).href;
@@ -51,6 +52,19 @@ describe('runSteps', () => {
     expect(stdout).toContain('the reason');
     expect(stdout).toMatch(/^two {6}ok in [\d.]+ s$/m);
     expect(stdout).toMatch(/\nfailed: one\nfailed: three\n0 passed, 2 failed, 0 skipped\n$/);
+  });
+
+  it.skipIf(process.platform === 'win32')('ends the processes of a step when it is terminated', async () => {
+    const file = join(folder, 'pids');
+    const grandchild = `require('node:fs').appendFileSync(${JSON.stringify(file)}, process.pid + ' '); setInterval(() => {}, 1e6)`;
+    const child = `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(grandchild)}]); ${grandchild}`;
+    const running = runNode(
+      script(`[{ name: 'one', command: [process.execPath, '-e', ${JSON.stringify(child)}] }]`),
+    );
+    const readPids = () => (existsSync(file) ? readFileSync(file, 'utf8').trim().split(' ').map(Number) : []);
+    await vi.waitUntil(() => readPids().length === 2, { timeout: 60_000 });
+    expect((await running.stop()).code).toBe(143);
+    await vi.waitUntil(() => !readPids().some(isRunning), { timeout: 60_000 });
   });
 
   it('prints a line per test file, names failed and skipped tests and counts them', async () => {

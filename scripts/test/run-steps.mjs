@@ -109,7 +109,13 @@ function printFile(progress, position, { file, milliseconds, passed, failed, ski
 function execute([command, ...args], { env, hasMessages }, onMessage) {
   return new Promise((resolve) => {
     const stdio = ['ignore', 'pipe', 'pipe', ...(hasMessages ? ['ipc'] : [])];
-    const child = spawn(command, args, { stdio, env });
+    // A group of its own, so that its workers and their servers end with this process.
+    const child = spawn(command, args, { stdio, env, detached: process.platform !== 'win32' });
+    const stop = (signal) => {
+      endGroup(child.pid, signal);
+      process.exit(signal === 'SIGINT' ? 130 : 143);
+    };
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, stop);
     let output = '';
     const add = (text) => {
       output += text;
@@ -118,6 +124,16 @@ function execute([command, ...args], { env, hasMessages }, onMessage) {
     child.stderr.setEncoding('utf8').on('data', add);
     child.on('message', onMessage);
     child.on('error', (error) => resolve({ code: 1, output: `${output}${error.message}` }));
-    child.on('close', (code) => resolve({ code, output }));
+    child.on('close', (code) => {
+      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.off(signal, stop);
+      resolve({ code, output });
+    });
   });
+}
+
+/** Sends a signal to all processes of a group; it may have ended. */
+function endGroup(pid, signal) {
+  try {
+    process.kill(-pid, signal);
+  } catch {}
 }
