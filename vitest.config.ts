@@ -9,13 +9,13 @@ const full = (patterns: readonly string[]): string[] =>
 const fullTests = [...full(unitTests), ...full(otherTests)];
 
 /**
- * Runs chaos tests before tests with processes, brokers and browsers, and these before unit tests, so that no long file runs
- * alone at the end.
+ * Runs chaos tests before tests with processes, brokers, browsers and mutants, and these before unit tests, so that no long
+ * file runs alone at the end.
  */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification): number =>
-      moduleId.includes('/test/chaos/') ? 0 : moduleId.includes('/test/') ? 1 : 2;
+      /\/test\/chaos\//.test(moduleId) ? 0 : /\/test\/|\/mutants\//.test(moduleId) ? 1 : 2;
     return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
   }
 }

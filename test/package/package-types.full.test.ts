@@ -17,6 +17,15 @@ beforeAll(async () => {
 afterAll(() => installed.remove());
 
 describe('npm package', () => {
+  it.each(specifiers)('%s can be imported alone', async (specifier) => {
+    const script = `console.log(Object.keys(await import('${specifier}')).length)`;
+    const { stdout, stderr } = await run(process.execPath, ['--input-type=module', '-e', script], {
+      cwd: installed.home,
+    });
+    expect(Number(stdout)).toBeGreaterThan(0);
+    expect(stderr).toBe('');
+  });
+
   it('has types that compile in strict mode', async () => {
     writeFileSync(
       join(installed.home, 'tsconfig.json'),

@@ -1,45 +1,17 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ClientFactory as ClientFactory0_3, JsonRpcTransportFactory as JsonRpc0_3 } from 'sdk-0.3/client';
 import { TaskState } from 'sdk-1.3';
 import { type Client, ClientFactory, JsonRpcTransportFactory, RestTransportFactory } from 'sdk-1.3/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import packageJson from '../../../package.json' with { type: 'json' };
 import { collect, say } from '../../interop/sdk-1.3-messages.ts';
-import {
-  runDragoman,
-  cliEntry,
-  runNode,
-  repositoryRoot,
-  type RunningCommand,
-} from '../../support/cli/run-command.ts';
+import { runDragoman, repositoryRoot, type RunningCommand } from '../../support/cli/run-command.ts';
+import { findAgent, readSummary, type UpSummary } from '../../support/cli/up-summary.ts';
+import { runUp, steadyText } from '../../support/cli/up-text.ts';
 import { readSseFrames } from '../../support/http/sse-frames.ts';
 import { mcpClientKinds } from '../../support/bridge/mcp-clients.ts';
 import { httpGet, httpOpen, callRpc } from '../../support/http/http-calls.ts';
-
-/** Output of `dragoman up -o json`. */
-interface UpSummary {
-  console: string;
-  gateway: string;
-  mcp?: string;
-  mesh?: { url: string; namespace: string };
-  agents: { name: string; url: string; from: string; onlyVersion?: string; isOnMesh: boolean }[];
-  try: string[];
-}
-
-async function readSummary(running: RunningCommand): Promise<UpSummary> {
-  const [line] = await running.prints(/^\{.*\}\n/);
-  return JSON.parse(line) as UpSummary;
-}
-
-const findAgent = ({ agents }: UpSummary, name: string): UpSummary['agents'][number] => {
-  const found = agents.find((each) => each.name === name);
-  if (!found) throw new Error(`There is no ${name}`);
-  return found;
-};
 
 describe('dragoman up', () => {
   let running: RunningCommand;
@@ -234,7 +206,7 @@ describe('dragoman up', () => {
 });
 
 describe('dragoman up shutdown', () => {
-  it.each(['SIGINT', 'SIGTERM'] as const)('exits with 0 on %s while streams are open', async (signal) => {
+  it('exits with 0 on SIGTERM while streams are open', async () => {
     const running = runDragoman(['up', '-o', 'json']);
     const summary = await readSummary(running);
     const { origin, searchParams } = new URL(summary.console);
@@ -249,57 +221,12 @@ describe('dragoman up shutdown', () => {
     const stream = await httpOpen(findAgent(summary, 'caravan').url, body('timetable'), {
       'a2a-version': '1.0',
     });
-    const { code, stderr } = await running.stop(signal);
+    const { code, stderr } = await running.stop('SIGTERM');
     expect({ code, stderr: stderr.replaceAll(/info: [Pp]ort \d+ is in use.*\n/g, '') }).toEqual({
       code: 0,
       stderr: '',
     });
     await Promise.allSettled([traffic.text(), stream.text()]);
-  });
-});
-
-describe('dragoman up without its defaults', () => {
-  const started: RunningCommand[] = [];
-  afterEach(async () => {
-    for (const each of started.splice(0)) await each.stop();
-  });
-
-  it('uses free ports and reports it when the default ports are in use', async () => {
-    // Other processes may use the default ports at any time. Of two runs, at least one finds each port in use.
-    const seen = new Set<string>();
-    for (const running of [runDragoman(['up', '-o', 'json']), runDragoman(['up', '-o', 'json'])]) {
-      started.push(running);
-      const summary = await readSummary(running);
-      for (const [url, port, name] of [
-        [summary.gateway, '4000', 'the gateway'],
-        [summary.console, '4200', 'the console'],
-      ] as const) {
-        const actual = new URL(url ?? '').port;
-        const note = `info: port ${port} is in use; using another port for ${name}\n`;
-        if (actual !== port) await running.prints(new RegExp(note), 'stderr');
-        else expect(running.stderr).not.toContain(note);
-        seen.add(actual);
-      }
-    }
-    expect(seen.size).toBe(4);
-  });
-
-  it('starts without MCP when its package is not installed', async () => {
-    const hooks = `export const resolve = (name, context, next) => {
-      if (name.startsWith('@modelcontextprotocol/')) throw Object.assign(new Error(name), { code: 'ERR_MODULE_NOT_FOUND' });
-      return next(name, context);
-    }`;
-    const url = (code: string) => `data:text/javascript,${encodeURIComponent(code)}`;
-    const register = `import { register } from 'node:module'; register(${JSON.stringify(url(hooks))});`;
-    const running = runNode(['--import', url(register), cliEntry, 'up', '-o', 'json']);
-    started.push(running);
-    const summary = await readSummary(running);
-    expect(summary.mcp).toBeUndefined();
-    await running.prints(
-      /info: MCP is not available: Run: npm install @modelcontextprotocol\/server\n/,
-      'stderr',
-    );
-    expect((await httpGet(`${summary.gateway}/agents`)).json.agents).toHaveLength(2);
   });
 });
 
@@ -386,21 +313,6 @@ describe('dragoman up -c', () => {
     });
   });
 
-  it.each([
-    ['the gateway', (port: number) => `listen: ${port}\nconsole: false\n`],
-    ['MCP', (port: number) => `${ports}bridge: { mcp: { port: ${port} } }\n`],
-    ['the console', (port: number) => `listen: 0\nconsole: { port: ${port} }\n`],
-  ])('exits with 2 when the configured port of %s is in use', async (what, config) => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as { port: number };
-    const { code, stderr } = await up(`${config(port)}${echo}`).ended;
-    server.close();
-    expect(code).toBe(2);
-    expect(stderr).toContain(`Port ${port} for ${what} is in use\n`);
-    expect(stderr).toContain('hint: Set another port in dragoman.yaml, or 0 for any free port.');
-  });
-
   it('exits with 2 when the file does not exist', async () => {
     const { code, stderr } = await runDragoman(['up', '-c', 'gone.yaml'], { cwd: directory }).ended;
     expect(code).toBe(2);
@@ -409,34 +321,9 @@ describe('dragoman up -c', () => {
 });
 
 describe('dragoman up text output', () => {
-  /** Replaces values that differ between runs. */
-  const steady = (text: string): string =>
-    text
-      .replace(/(console\s+\S*http:\/\/127\.0\.0\.1:)\d+\/\?token=[\w-]+/, '$1CONSOLE/?token=TOKEN')
-      .replace(/(MCP\s+\S*http:\/\/127\.0\.0\.1:)\d+/, '$1MCP')
-      .replaceAll(/(http:\/\/127\.0\.0\.1:)\d+(?=\/agents\/|\s+A2A)/g, '$1GATEWAY')
-      .replaceAll(/(upstream http:\/\/127\.0\.0\.1:)\d+/g, '$1OWN')
-      .replaceAll(/(curl -s http:\/\/127\.0\.0\.1:)\d+/g, '$1OWN')
-      .replaceAll(/\n(?:\n {2}! [Pp]ort \d+ is in use.*)+/g, '')
-      .replace('to stop.\n\n\n', 'to stop.\n\n')
-      .replace(packageJson.version, 'VERSION');
-  const runUp = async (env: Record<string, string>): Promise<string> => {
-    const running = runDragoman(['up'], { env });
-    await running.prints(/Press Ctrl-C to stop/);
-    return (await running.stop()).stdout;
-  };
-
   it('fits into 80 columns without colors', async () => {
     const text = await runUp({ NO_COLOR: '1' });
     expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
-    await expect(steady(text)).toMatchFileSnapshot('../../golden/cli/up.txt');
-  });
-
-  it('has the same text with colors', async () => {
-    const text = await runUp({ FORCE_COLOR: '1', NO_COLOR: '' });
-    expect(text).toContain('\u001b[1mDragoman is up');
-    // oxlint-disable-next-line no-control-regex -- matches escape sequences
-    const plain = text.replaceAll(/\u001b\[\d+m/g, '');
-    await expect(steady(plain)).toMatchFileSnapshot('../../golden/cli/up.txt');
+    await expect(steadyText(text)).toMatchFileSnapshot('../../golden/cli/up.txt');
   });
 });
