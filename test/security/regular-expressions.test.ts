@@ -1,5 +1,5 @@
 /** Regular expressions that may read text of a peer must take linear time. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { findCheckedExpressions, findExpressions, findFlaw } from './regular-expressions.ts';
@@ -19,7 +19,9 @@ const computedIn: Readonly<Record<string, string>> = {
   'console/src/views/traffic/filter.ts': 'escaped text of the user',
 };
 
-const linear = new Set(readFileSync(join(import.meta.dirname, 'linear-expressions.txt'), 'utf8').split('\n'));
+/** Expressions that were found linear. The tests of the second tier check them again. */
+const listFile = join(import.meta.dirname, 'linear-expressions.txt');
+const linear = new Set(readFileSync(listFile, 'utf8').split('\n'));
 
 it('finds the literals and the constructor calls', () => {
   const texts = findExpressions().map(({ text }) => text);
@@ -35,14 +37,18 @@ it('computes patterns only where no peer supplies them', () => {
 });
 
 it('reads any text in linear time with each expression', { timeout: 300_000 }, async () => {
-  // The list contains what the complete check has found linear; only new expressions are checked here.
-  const unknown = findCheckedExpressions().filter(({ text }) => !linear.has(text));
+  const checked = findCheckedExpressions();
+  const unknown = checked.filter(({ text }) => !linear.has(text));
   const flaws: string[] = [];
   for (const { text, places } of unknown) {
     const flaw = await findFlaw(text, 60_000);
     if (flaw !== undefined) flaws.push(`${text} (${places.join(', ')}): ${flaw}`);
   }
   expect(flaws).toEqual([]);
+  if (process.env['DRAGOMAN_RECORD_EXPRESSIONS'])
+    writeFileSync(listFile, `${checked.map(({ text }) => text).join('\n')}\n`);
+  // Each takes up to a minute, so most are in the list.
+  else expect(unknown.length, 'run again with DRAGOMAN_RECORD_EXPRESSIONS=1').toBeLessThan(20);
 });
 
 it('finds a vulnerable expression', async () => {
