@@ -52,6 +52,13 @@ interface ConnectionOptions {
   readonly keepPlans: boolean;
 }
 
+/** The database did not respond in time. */
+class LateAnswerError extends Error {
+  constructor(milliseconds: number) {
+    super(`The database did not respond within ${milliseconds} ms`);
+  }
+}
+
 /**
  * SQLSTATE classes and codes after which the same statement can succeed later: connection exceptions, insufficient
  * resources, operator intervention, serialization failures, a server that became a standby, and missing rights, which an
@@ -142,17 +149,9 @@ export class PostgresConnection {
    */
   async queryAtOnce(text: string, values: PostgresValue[] = []): Promise<readonly PostgresRow[]> {
     const client = await this.connect();
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<never>((_resolve, reject) => {
-      const { statementTimeout } = this.#options;
-      timer = setTimeout(
-        () => reject(new Error(`The database did not respond within ${statementTimeout} ms`)),
-        statementTimeout,
-      );
-    });
     let isBroken = true;
     try {
-      const { rows } = await Promise.race([client.query(this.#prepared(text, values)), timeout]);
+      const { rows } = await this.#inTime(client.query(this.#prepared(text, values)));
       isBroken = false;
       return rows as PostgresRow[];
     } catch (thrown) {
@@ -161,7 +160,6 @@ export class PostgresConnection {
       if (isBroken) this.failures++;
       throw error;
     } finally {
-      clearTimeout(timer);
       client.release(isBroken);
     }
   }
@@ -185,20 +183,42 @@ export class PostgresConnection {
     }
   }
 
-  /** Takes a connection out of the pool. */
+  /** Takes a connection out of the pool, within the time of a statement: a pool may have no limit of its own. */
   async connect(): Promise<PostgresClient> {
+    const connecting = this.#pool.connect();
     try {
-      const client = await this.#pool.connect();
+      const client = await this.#inTime(connecting);
       guard(client);
       if (this.#options.keepPlans && !planning.has(client)) {
         planning.add(client);
-        await configure(client, this.#options.statementTimeout);
+        await this.#configure(client);
       }
       return client;
     } catch (thrown) {
+      if (thrown instanceof LateAnswerError) returnLate(connecting);
       // Also a wrong password: it was right when the store was opened, so that an operator is about to change it.
       throw new TemporaryStorageError(thrown);
     }
+  }
+
+  async #configure(client: PostgresClient): Promise<void> {
+    const text = `${keptPlans}, ${timeoutOf(this.#options.statementTimeout)}`;
+    try {
+      await this.#inTime(client.query({ text, values: [] }));
+    } catch (error) {
+      client.release(true);
+      throw toStorageError(error);
+    }
+  }
+
+  /** Rejects with {@link LateAnswerError} if the database does not respond in time. */
+  #inTime<T>(answer: Promise<T>): Promise<T> {
+    const { statementTimeout } = this.#options;
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => reject(new LateAnswerError(statementTimeout)), statementTimeout);
+    });
+    return Promise.race([answer, timeout]).finally(() => clearTimeout(timer));
   }
 
   #prepared(text: string, values: PostgresValue[]): PostgresQuery {
@@ -213,11 +233,10 @@ export class PostgresConnection {
   }
 }
 
-async function configure(client: PostgresClient, statementTimeout: number): Promise<void> {
-  try {
-    await client.query({ text: `${keptPlans}, ${timeoutOf(statementTimeout)}`, values: [] });
-  } catch (error) {
-    client.release(true);
-    throw error;
-  }
+/** Returns a connection to its pool that was established too late. */
+function returnLate(connecting: Promise<PostgresClient>): void {
+  connecting.then(
+    (client) => client.release(),
+    () => {},
+  );
 }
