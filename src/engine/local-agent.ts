@@ -327,9 +327,8 @@ class Engine implements LocalAgent, TaskRunHost {
     const message = withTaskIds(request.message, log.contextId, log.id);
     // The stream of a later turn starts with a snapshot of the task before this turn.
     const events = withSnapshot ? log.subscribe('now', endsStream) : undefined;
-    const isWriter =
-      !log.claim ||
-      (await passMessage(this.#taskStore, this.#runs, log, message, this.#tracer?.activeContext()));
+    const passing = { trace: this.#tracer?.activeContext(), leave: this.#recovery.leave };
+    const isWriter = !log.claim || (await passMessage(this.#taskStore, this.#runs, log, message, passing));
     if (isWriter && log.sequence === sequence) {
       const createRun = (): TaskRun => this.#createRun(log, call, request);
       const run = await acceptMessage(this.#taskStore, this.#runs, log, message, createRun, this.#process);

@@ -121,6 +121,31 @@ export class TaskRecovery {
     }
   }
 
+  /** Leaves an unfinished task that this process holds without a run to the next takeover. */
+  readonly leave = async (task: UnfinishedTask): Promise<void> => {
+    try {
+      await this.#taskStore.handOver?.([task]);
+    } catch (error) {
+      void this.#leaveLater(task);
+      throw error;
+    }
+  };
+
+  /** Only this process can leave the task, so it has to try again. */
+  async #leaveLater(task: UnfinishedTask): Promise<void> {
+    let isLeft = false;
+    while (!isLeft && !this.#isStopped) {
+      await sleep(unrefClock, retryDelay);
+      try {
+        await this.#taskStore.handOver?.([task]);
+        isLeft = true;
+      } catch (error) {
+        isLeft = A2AError.from(error).reason !== 'UNAVAILABLE';
+        if (isLeft) reportFailure(task.id, error, this.#host);
+      }
+    }
+  }
+
   #takeOver(): Promise<void> {
     this.#takingOver ??= this.#takeOverAll()
       .catch((error: unknown) =>

@@ -79,20 +79,32 @@ export async function cancelHeldTask(
   }
 }
 
-/** Prepares a task for a message. @returns false if the process that holds it has received the message. */
+/** Collaborators of {@link passMessage}. */
+interface PassingContext {
+  /** Trace context of the request. */
+  readonly trace: TraceContext | undefined;
+  /** Leaves an unfinished task without a run to recovery. */
+  readonly leave: (log: TaskLog) => Promise<void>;
+}
+
+/**
+ * Prepares a task for a message.
+ *
+ * @returns false if the process that holds it has received the message.
+ */
 export async function passMessage(
   taskStore: TaskStore,
   runs: TaskRunTable,
   log: TaskLog,
   message: Message,
-  trace: TraceContext | undefined,
+  { trace, leave }: PassingContext,
 ): Promise<boolean> {
   if (runs.find(log)) return true;
   const command: TaskCommand = { kind: 'message', message, sequence: log.sequence, trace };
   if (!(await claimOrCommand(taskStore, log, command, () => true))) return false;
   if (!taskStore.isShared || isTerminalOrInterrupted(log.state) || runs.find(log)) return true;
   // The task has continued meanwhile, and then its process has ended: recovery continues it.
-  await taskStore.handOver?.([log]);
+  await leave(log);
   return false;
 }
 

@@ -20,6 +20,8 @@ export interface HoldBackend extends LogBackend {
 export class HeldTaskLog extends DurableTaskLog {
   /** True from `release()` until the commit that clears the holder. */
   isReleasing = false;
+  /** Number of times that this process became the holder. What was sent or read under an earlier one is outdated. */
+  hold = 0;
   readonly #store: HoldBackend;
   #isHeld = false;
 
@@ -34,6 +36,7 @@ export class HeldTaskLog extends DurableTaskLog {
   }
 
   set isHeld(isHeld: boolean) {
+    if (isHeld && !this.#isHeld) this.hold++;
     this.#isHeld = isHeld;
     if (!isHeld && this.hasWaitingSubscriptions) this.#store.follow?.(this);
   }

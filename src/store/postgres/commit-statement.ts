@@ -13,6 +13,8 @@ const minChangesSize = 4_096;
 /** Contribution of one log to a commit. A retried commit sends it unchanged. */
 export interface CommitShare {
   readonly log: HeldTaskLog;
+  /** The hold under which the changes were appended; see {@link HeldTaskLog.hold}. */
+  readonly hold: number;
   /** Sequence numbers before and after the commit. */
   readonly expected: number;
   readonly sequence: number;
@@ -31,6 +33,7 @@ export function buildShare(log: HeldTaskLog): CommitShare {
     stored.row !== 0 && log.changesSize + changes.length > Math.max(log.snapshotSize, minChangesSize);
   return {
     log,
+    hold: log.hold,
     expected: stored.sequence,
     sequence: log.sequence,
     state: log.hasStatusChange ? log.state : undefined,
@@ -38,6 +41,11 @@ export function buildShare(log: HeldTaskLog): CommitShare {
     snapshot: isDue ? JSON.stringify(log.reducePending()) : undefined,
     isRelease: log.isReleasing,
   };
+}
+
+/** Returns false if this replica has lost the task since the changes were appended: they were discarded. */
+export function isCurrentShare({ log, hold }: CommitShare): boolean {
+  return log.isHeld && log.hold === hold;
 }
 
 /** Records in the log which part of it is now stored. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createDeferred } from '../../../test/support/engine/conversation.ts';
+import { A2AError } from '../../protocol/errors.ts';
 import { HeldTaskLog, type HoldBackend } from '../durable/held-task-log.ts';
 import { TemporaryStorageError } from '../durable/temporary-storage-error.ts';
 import type { CommitShare, CommitStatement } from './commit-statement.ts';
@@ -10,12 +11,15 @@ interface Sent {
   readonly rows: readonly number[];
   succeed(): void;
   fail(): void;
+  /** Answers that a value is not accepted. */
+  reject(): void;
 }
 
 /** A database whose answers the test decides. */
 function createCommits() {
   const sent: Sent[] = [];
   const arrivals: (() => void)[] = [];
+  const failed: HeldTaskLog[] = [];
   const statement: Pick<CommitStatement, 'run' | 'findApplied'> = {
     run: (_epoch, _created, shares: readonly CommitShare[]) =>
       new Promise((resolve, reject) => {
@@ -24,6 +28,7 @@ function createCommits() {
           rows,
           succeed: () => resolve({ created: new Map(), changed: new Set(rows) }),
           fail: () => reject(new TemporaryStorageError(new Error('The connection broke'))),
+          reject: () => reject(new A2AError('INTERNAL_ERROR', 'Invalid value')),
         });
         for (const arrived of arrivals.splice(0)) arrived();
       }),
@@ -34,7 +39,10 @@ function createCommits() {
     epoch: () => 1,
     onStored: () => {},
     onRefused: () => {},
-    onFailed: () => {},
+    onFailed(log, error) {
+      failed.push(log);
+      log.commitFailed(error);
+    },
     onCommit: () => {},
     onOutage: undefined,
   });
@@ -67,7 +75,7 @@ function createCommits() {
       await arrival.promise;
     }
   };
-  return { commits, sent, createLog, statementNumber };
+  return { commits, sent, failed, createLog, statementNumber };
 }
 
 const finish = (log: HeldTaskLog): PromiseLike<void> | undefined => {
@@ -120,5 +128,31 @@ describe('PostgresGroupCommit', () => {
     await commits.outage?.ended;
     await commits.flush();
     expect(logs.every((log) => log.visible === 2 && !log.isDirty)).toBe(true);
+  });
+
+  it('keeps a change if the connection breaks while the changes of a rejected group are stored one by one', async () => {
+    const { createLog, failed, statementNumber } = createCommits();
+    const logs = range(1, 2).map(createLog);
+    const stored = Promise.allSettled(logs.map(async (log) => finish(log)));
+    (await statementNumber(1)).reject();
+    (await statementNumber(2)).reject();
+    (await statementNumber(3)).fail();
+    expect((await stored).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    (await statementNumber(4)).succeed();
+    await turn();
+    expect(failed.map(({ id }) => id)).toEqual(['t1']);
+    expect(logs.map(({ visible }) => visible)).toEqual([1, 2]);
+  });
+
+  it('ends an outage with an answer of the database, even if it rejects a change', async () => {
+    const { commits, createLog, failed, statementNumber } = createCommits();
+    const stored = Promise.allSettled([finish(createLog(1))]);
+    (await statementNumber(1)).fail();
+    await stored;
+    expect(commits.outage).toBeDefined();
+    (await statementNumber(2)).reject();
+    await turn();
+    expect(failed).toHaveLength(1);
+    expect(commits.outage).toBeUndefined();
   });
 });

@@ -2,7 +2,13 @@ import { backoffDelay } from '../../primitives/backoff.ts';
 import { A2AError, taskConflict } from '../../protocol/errors.ts';
 import { type Outage, OutageTracker } from '../../protocol/outage.ts';
 import { TemporaryStorageError } from '../durable/temporary-storage-error.ts';
-import { buildShare, type CommitShare, type CommitStatement, recordStored } from './commit-statement.ts';
+import {
+  buildShare,
+  type CommitShare,
+  type CommitStatement,
+  isCurrentShare,
+  recordStored,
+} from './commit-statement.ts';
 import type { HeldTaskLog } from '../durable/held-task-log.ts';
 
 /** Logs per commit: bounds the size of a statement. */
@@ -153,14 +159,23 @@ export class PostgresGroupCommit {
     if (this.#isStopped) return;
     const isRetry = this.#unsettled.length > 0;
     const creations = this.#creations.splice(0, maxGroupSize);
-    const shares = isRetry ? this.#unsettled : this.#takeShares();
+    const shares = isRetry ? this.#unsettled.filter(isCurrentShare) : this.#takeShares();
     this.#unsettled = [];
     if (shares.length === 0 && creations.length === 0 && !this.outage) return;
+    if (await this.#storeGroup(creations, shares, isRetry)) this.#endOutage();
+  }
+
+  /** @returns false if an outage begins or continues. */
+  async #storeGroup(
+    creations: readonly Creation[],
+    shares: readonly CommitShare[],
+    isRetry: boolean,
+  ): Promise<boolean> {
     try {
       await this.#store(creations, shares, isRetry);
-      this.#endOutage();
+      return true;
     } catch (thrown) {
-      await this.#handleFailure(A2AError.from(thrown), creations, shares);
+      return this.#handleFailure(A2AError.from(thrown), creations, shares, isRetry);
     }
   }
 
@@ -201,15 +216,15 @@ export class PostgresGroupCommit {
       if (changed.has(row) || applied.has(row)) {
         keys.push(row);
         this.#settle(share);
-      } else this.#context.onRefused(share.log, taskConflict(share.log.id));
+      } else if (isCurrentShare(share)) this.#context.onRefused(share.log, taskConflict(share.log.id));
     }
     if (keys.length > 0) this.#context.onCommit(keys, milliseconds);
   }
 
   #settle(share: CommitShare): void {
     const { log } = share;
-    // The replica lost its lease meanwhile, and the log already follows the new holder.
-    if (!log.isHeld || log.stored.sequence !== share.expected) return;
+    // This replica lost the task meanwhile, and the log already follows the new holder.
+    if (!isCurrentShare(share)) return;
     recordStored(share);
     if (share.isRelease) {
       log.isHeld = false;
@@ -217,6 +232,8 @@ export class PostgresGroupCommit {
     }
     log.commitSucceeded(share.sequence);
     if (log.isDirty) this.#dirty.push(log);
+    // Released after the statement was sent.
+    else if (log.isReleasing) this.add(log);
     this.#context.onStored(log);
   }
 
@@ -224,33 +241,27 @@ export class PostgresGroupCommit {
     error: A2AError,
     creations: readonly Creation[],
     shares: readonly CommitShare[],
-  ): Promise<void> {
+    isRetry: boolean,
+  ): Promise<boolean> {
     if (error instanceof TemporaryStorageError) {
       // The client of a new task receives the error and repeats its request.
       for (const { reject } of creations) reject(error);
       this.#unsettled = [...this.#unsettled, ...shares];
       for (const { log } of shares) log.commitDelayed(error);
       this.suspend(error);
-      return;
+      return false;
     }
     // One change that the database does not accept must not affect the others.
     if (creations.length + shares.length === 1) {
       for (const { reject } of creations) reject(error);
       for (const { log } of shares) this.#context.onFailed(log, error);
-      return;
+      return true;
     }
-    for (const creation of creations) await this.#storeAlone([creation], []);
-    for (const share of shares) await this.#storeAlone([], [share]);
-  }
-
-  async #storeAlone(creations: readonly Creation[], shares: readonly CommitShare[]): Promise<void> {
-    try {
-      await this.#store(creations, shares, false);
-    } catch (thrown) {
-      const error = A2AError.from(thrown);
-      for (const { reject } of creations) reject(error);
-      for (const { log } of shares) this.#context.onFailed(log, error);
-    }
+    let isAvailable = true;
+    for (const creation of creations)
+      isAvailable = (await this.#storeGroup([creation], [], isRetry)) && isAvailable;
+    for (const share of shares) isAvailable = (await this.#storeGroup([], [share], isRetry)) && isAvailable;
+    return isAvailable;
   }
 
   #endOutage(): void {

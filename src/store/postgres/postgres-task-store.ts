@@ -1,5 +1,5 @@
 import type { MaybePromise } from '../../primitives/maybe-promise.ts';
-import { A2AError, taskConflict } from '../../protocol/errors.ts';
+import { type A2AError, taskConflict } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { Outage } from '../../protocol/outage.ts';
 import type { PushConfig } from '../../protocol/push.ts';
@@ -8,7 +8,7 @@ import type { ReplicaEvent } from '../../metrics/replica-metrics.ts';
 import type { ListTasksRequest, TaskPage } from '../../protocol/requests.ts';
 import type { Task } from '../../protocol/task.ts';
 import { TaskSizeLimit } from '../durable/task-size-limit.ts';
-import { LogCache, taskCacheKey } from '../durable/log-cache.ts';
+import { LogCache } from '../durable/log-cache.ts';
 import { closedError, withoutLeaseError } from '../durable/store-access-errors.ts';
 import { waitForEvent } from '../durable/wait-for-event.ts';
 import { TemporaryStorageError } from '../durable/temporary-storage-error.ts';
@@ -35,6 +35,7 @@ import { PostgresTaskPages } from './postgres-task-pages.ts';
 import { PostgresTaskReader } from './postgres-task-reader.ts';
 import { PostgresStoreReplica } from './replicas/postgres-store-replica.ts';
 import { Replica } from './replicas/replica.ts';
+import { TaskClaims } from './replicas/task-claims.ts';
 import { TaskHolds } from './replicas/task-holds.ts';
 import { WakeUps } from './replicas/wake-ups.ts';
 import { WorkMonitor } from './replicas/work-monitor.ts';
@@ -64,9 +65,8 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
   readonly #pages: PostgresTaskPages;
   readonly replica: PostgresStoreReplica;
   readonly #doubts: HoldDoubts;
+  readonly #claims: TaskClaims;
   readonly #sizeLimit: TaskSizeLimit;
-  /** Keys of the tasks that were taken over last. Other tasks that this replica holds and does not know have no run. */
-  #takenOver: ReadonlySet<string> = new Set();
   #stopPolling: (() => void) | undefined = undefined;
   #isClosed = false;
 
@@ -118,8 +118,17 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
       epoch: () => this.#replica.epoch,
       term: () => this.#replica.term,
       requestWakeUps: (key) => this.#wakeUps.follow(key),
-      onUnknownHold: () => this.#doubts.raise(),
+      onUnknownHold: (log) => this.#doubts.noticeHold(log),
       lose: (log) => this.#lose(log),
+    });
+    this.#claims = new TaskClaims({
+      holds: this.#holds,
+      doubts: this.#doubts,
+      follower: this.#follower,
+      replica: this.#replica,
+      cache: this.#cache,
+      owners: this.#owners,
+      onTakeover: (tasks) => report({ kind: 'takeover', tasks }),
     });
     this.#work = new WorkMonitor(this.#holds, this.#doubts, {
       epoch: () => this.#replica.epoch,
@@ -183,7 +192,7 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
     if (term !== this.#replica.term) {
       // The lease has ended before the answer arrived, so another replica may hold the task.
       log.isHeld = false;
-      await this.#follower.adopt(log);
+      await this.#doubts.claim(log, () => this.#follower.adopt(log));
     }
     return log;
   }
@@ -192,7 +201,9 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
     this.#checkOpen();
     const cached = this.#cache.get(owner, id);
     if (cached?.isHeld && this.#replica.isCurrent) return cached;
-    if (!cached) return this.#load(owner, id);
+    // A task that is being created would get a second log.
+    if (!cached)
+      return this.#doubts.whenCreated(owner, id)?.then(() => this.open(owner, id)) ?? this.#load(owner, id);
     return this.#follower.refresh(cached).then((exists) => (exists ? cached : undefined));
   }
 
@@ -201,8 +212,9 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
     const { term } = this.#replica;
     const loaded = ownerRow === undefined ? undefined : await this.#reader.load(ownerRow, id);
     if (ownerRow === undefined || !loaded) return undefined;
+    const isOutdated = term !== this.#replica.term || this.#doubts.whenCreated(owner, id) !== undefined;
     // Another call may have loaded or created it meanwhile, or the lease has ended and another replica may hold it.
-    if (this.#cache.get(owner, id) || term !== this.#replica.term) return this.open(owner, id);
+    if (isOutdated || this.#cache.get(owner, id)) return this.open(owner, id);
     const log = new HeldTaskLog(this, owner, loaded.task, loaded.sequence);
     log.ownerRow = ownerRow;
     const { row, state, sequence, snapshotAt, messageId } = loaded;
@@ -210,7 +222,7 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
     log.snapshotSize = loaded.snapshotSize;
     log.changesSize = loaded.changesSize;
     log.bytes = loaded.snapshotSize + loaded.changesSize;
-    log.isHeld = loaded.holder === this.#replica.epoch && this.#takenOver.has(taskCacheKey(owner, id));
+    log.isHeld = loaded.holder === this.#replica.epoch && this.#claims.hasTakenOver(owner, id);
     this.#cache.put(log);
     return log;
   }
@@ -233,28 +245,13 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
 
   async handOver(tasks: readonly UnfinishedTask[]): Promise<void> {
     this.#checkWritable();
-    const rows = await Promise.all(
-      tasks.map(async ({ owner, id }) => ({ ownerRow: (await this.#owners.find(owner)) ?? 0, id })),
-    );
-    await this.#holds.handOver(this.#replica.epoch, rows);
-    for (const { owner, id } of tasks) {
-      const log = this.#cache.get(owner, id);
-      if (log) log.isHeld = false;
-    }
+    await this.#claims.handOver(tasks);
     if (this.#settings.useWakeUps) this.#wakeUps.announceWork();
   }
 
   async takeOver(): Promise<readonly UnfinishedTask[]> {
     this.#checkWritable();
-    const { epoch } = this.#replica;
-    const tasks = await this.#holds.takeOver(epoch);
-    if (tasks.length > 0) this.replica.onEvent?.({ kind: 'takeover', tasks: tasks.length });
-    tasks.push(...(await this.#doubts.takeTasks(epoch)));
-    this.#takenOver = new Set(tasks.map(({ owner, id }) => taskCacheKey(owner, id)));
-    const logs = tasks.flatMap(({ owner, id }) => this.#cache.get(owner, id) ?? []);
-    // A log that cannot be read is not held; the next check of the doubts finds its task.
-    await Promise.all(logs.map((log) => this.#follower.adopt(log).catch(() => this.#doubts.raise())));
-    return tasks;
+    return this.#claims.takeOver();
   }
 
   async command(log: TaskLog, command: TaskCommand, isDone: (event: StreamEvent) => boolean): Promise<void> {
@@ -333,19 +330,7 @@ export class PostgresTaskStore implements TaskStore, HoldBackend {
 
   claim(log: HeldTaskLog): MaybePromise<boolean> {
     this.#checkWritable();
-    if (log.isHeld && !log.isReleasing && this.#replica.isCurrent) return true;
-    return this.#claim(log);
-  }
-
-  async #claim(log: HeldTaskLog): Promise<boolean> {
-    try {
-      await log.whenPersisted();
-    } catch (error) {
-      if (A2AError.from(error).reason !== 'CONFLICT') throw error;
-    }
-    if (await this.#holds.claim(this.#replica.epoch, log.stored.row)) return this.#follower.adopt(log);
-    await this.#follower.refresh(log);
-    return false;
+    return this.#claims.claim(log);
   }
 
   readonly follow = (log: HeldTaskLog): void => this.#follower.follow(log);

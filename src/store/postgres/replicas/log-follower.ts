@@ -12,8 +12,8 @@ interface FollowerContext {
   term(): number;
   /** Asks the other replicas to announce later changes of a task. */
   requestWakeUps(key: number): void;
-  /** Called when this replica turns out to hold a task that it does not know. */
-  onUnknownHold(): void;
+  /** Called when this replica turns out to hold a task whose log is not held. */
+  onUnknownHold(log: HeldTaskLog): void;
   /** Called when another replica turns out to hold the task. */
   lose(log: HeldTaskLog): void;
 }
@@ -67,7 +67,7 @@ export class LogFollower {
 
   /** Applies what other replicas have stored. @returns false if the task was deleted. */
   async refresh(log: HeldTaskLog): Promise<boolean> {
-    const { isHeld } = log;
+    const { isHeld, hold } = log;
     const stored = await this.#reader.readChanges(log.stored.row, log.visible, log);
     if (!stored) {
       this.#cache.drop(log);
@@ -75,11 +75,11 @@ export class LogFollower {
     }
     const { holder } = stored;
     const isOwn = holder === this.#context.epoch() || (log.isReleasing && holder === undefined);
-    if (isHeld && log.isHeld && !isOwn) this.#context.lose(log);
-    // This replica may have claimed the task meanwhile.
+    // This replica may have released and claimed the task meanwhile.
+    if (isHeld && log.isHeld && log.hold === hold && !isOwn) this.#context.lose(log);
     if (log.isHeld) return true;
     this.#apply(log, stored);
-    if (isOwn && !isTerminal(stored.state)) this.#context.onUnknownHold();
+    if (isOwn && !isTerminal(stored.state)) this.#context.onUnknownHold(log);
     return true;
   }
 
@@ -92,16 +92,17 @@ export class LogFollower {
   /** Applies what earlier holders have stored to a log that this replica has just claimed. @returns true */
   async adopt(log: HeldTaskLog): Promise<boolean> {
     const term = this.#context.term();
+    const { hold } = log;
     const stored = await this.#reader.readChanges(log.stored.row, log.visible, log);
     if (!stored) return false;
-    // The lease has ended before the answer arrived.
-    if (term !== this.#context.term()) return this.adopt(log);
+    // Before the answer arrived, the lease has ended, or another call has claimed the task.
+    if (term !== this.#context.term() || hold !== log.hold) return this.adopt(log);
     const isHeld = stored.holder === this.#context.epoch();
     if (!log.isHeld) {
       this.#apply(log, stored);
       log.isHeld = isHeld;
     } else if (!isHeld) {
-      // Claimed meanwhile by another call, and lost: what its run has appended will never be stored.
+      // Lost: what its run has appended will never be stored.
       this.#context.lose(log);
     }
     return log.isHeld;

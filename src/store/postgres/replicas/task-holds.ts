@@ -19,6 +19,7 @@ export class TaskHolds {
   readonly #connection: PostgresConnection;
   readonly #claim: string;
   readonly #handOver: string;
+  readonly #releaseInterrupted: string;
   readonly #takeOver: string;
   readonly #unknown: string;
   readonly #unfinished: string;
@@ -45,6 +46,8 @@ export class TaskHolds {
       returning t.key`;
     this.#handOver = `update ${tasks} t set holder = null from unnest($2::bigint[], $3::text[]) as i (owner, id_key)
       where t.owner = i.owner and t.id_key = i.id_key and t.holder = $1`;
+    this.#releaseInterrupted = `update ${tasks} set holder = null where key = any($2::bigint[]) and holder = $1
+      and state in ('input-required', 'auth-required')`;
     this.#takeOver = `with ended as (${lockEndedReplicas(schema)}), orphans as (
         select t.key, t.holder from ${tasks} t where ${isUnfinished}
           and (t.holder is null or t.holder = any(array(${endedHolders(schema, 'tasks', isUnfinished, 'select epoch from ended')})))
@@ -85,6 +88,11 @@ export class TaskHolds {
       tasks.map(({ ownerRow }) => ownerRow),
       tasks.map(({ id }) => columnKey(id)),
     ]);
+  }
+
+  /** Clears the holder of those of the given tasks that wait for a message. */
+  async releaseInterrupted(epoch: number, keys: readonly number[]): Promise<void> {
+    await this.#connection.query(this.#releaseInterrupted, [epoch, keys]);
   }
 
   /** Claims unfinished tasks without a holder, and those of replicas that have ended. */

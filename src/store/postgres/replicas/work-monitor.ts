@@ -47,7 +47,9 @@ export class WorkMonitor {
     const { onOrphans, onCommand } = this.#context;
     const epoch = this.#context.epoch();
     const { hasCommands, hasOrphans } = await this.#holds.findWork(epoch);
-    if (this.#doubts.check() || hasOrphans) onOrphans();
+    const isDoubtful = this.#doubts.check();
+    if (isDoubtful) await this.#doubts.release(epoch);
+    if (isDoubtful || hasOrphans) onOrphans();
     if (!hasCommands) return;
     for (const command of await this.#holds.takeCommands(epoch)) {
       try {
