@@ -139,7 +139,7 @@ export interface TaskStore extends AsyncDisposable {
   /** True if {@link TaskStore.create} itself rejects messages that have started a task, so that no lookup is needed. */
   readonly rejectsKnownMessages?: boolean;
   /**
-   * Reserves the store for the agent with this name. Undefined in a store that one agent uses at a time.
+   * Reserves the store for the agent with this name. Undefined in a store that one process uses at a time.
    *
    * @throws {@link A2AError} `UNAVAILABLE` if the store belongs to another agent, whose clients would see the same tasks.
    */

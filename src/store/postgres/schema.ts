@@ -1,5 +1,6 @@
 import { createPageTokenKey } from '../page-tokens.ts';
 import { A2AError, invalidField } from '../../protocol/errors.ts';
+import { otherAgentError } from '../durable/store-access-errors.ts';
 import type { PostgresConnection } from './connection.ts';
 import { toSettingError } from './setting-error.ts';
 
@@ -283,14 +284,7 @@ export async function reserveSchema(
   await connection.query(`insert into ${schema}.agent values (1, $1) on conflict do nothing`, [name]);
   const [row] = await connection.query(`select name from ${schema}.agent`);
   const owner = String(row?.['name']);
-  if (owner === name) return;
-  throw new A2AError(
-    'UNAVAILABLE',
-    `The task store belongs to the agent "${owner}"; this agent is "${name}"`,
-    {
-      hint: 'Use another schema (?schema=NAME) for this agent. If the agent was renamed, run dragoman store migrate with --agent-name and the new name.',
-    },
-  );
+  if (owner !== name) throw otherAgentError(owner, name, 'another schema (?schema=NAME)');
 }
 
 /** Gives a task store to the agent with this name. */

@@ -79,6 +79,7 @@ const schema = `
  * Tables that files of the same schema version may lack. In a shared file, `holders` contains the process that holds each
  * task, `handed_over` unfinished tasks without one, `commands` what other processes ask the holders to do, and `attempts`
  * how many processes ended while they ran a task. `delivery_holders` and `handed_over_deliveries` are the same for webhooks.
+ * `agent` has the name of the agent that a shared file belongs to.
  */
 const laterTables = `
   create table if not exists handed_over (task integer primary key);
@@ -86,6 +87,7 @@ const laterTables = `
   create table if not exists attempts (task integer primary key, n integer not null);
   create table if not exists delivery_holders (position integer primary key, token text not null);
   create table if not exists handed_over_deliveries (position integer primary key);
+  create table if not exists agent (id integer primary key check (id = 1), name text not null);
   create table if not exists commands (key integer primary key, task integer not null, body text not null, since integer not null);
 `;
 

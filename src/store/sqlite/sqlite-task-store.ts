@@ -14,6 +14,7 @@ import { GroupCommit } from './group-commit.ts';
 import { type Database, inTransaction } from './database.ts';
 import { reportOnce } from './text-columns.ts';
 import { readPageTokenKey } from './schema.ts';
+import { reserveFile } from './sharing/agent-name.ts';
 import { SharedTasks } from './sharing/shared-tasks.ts';
 import { DurableTaskLog } from '../durable/durable-task-log.ts';
 import { HeldTaskLog, type HoldBackend } from '../durable/held-task-log.ts';
@@ -112,8 +113,7 @@ export class SqliteTaskStore implements TaskStore, HoldBackend {
     this.#checkOpen();
     // The commit checks the fencing token, so only a known loss is checked here.
     if (!this.#lease || this.#lease.error) this.#checkWritable();
-    const { outage } = this.#commits;
-    if (outage) throw outage.error;
+    if (this.#commits.outage) throw this.#commits.outage.error;
     const ownerRow = this.#owners.find(owner) ?? this.#write(() => this.#owners.insert(owner));
     if (isThenable(ownerRow))
       return ownerRow.then(() => {
@@ -230,10 +230,8 @@ export class SqliteTaskStore implements TaskStore, HoldBackend {
     this.#checkWritable();
     await this.#cache.get(owner, config.taskId)?.whenPersisted();
     const ownerRow = this.#owners.find(owner);
-    const state =
-      ownerRow === undefined
-        ? undefined
-        : await this.#write(() => this.#configs.put(ownerRow, config, delivered));
+    const put = (): PushDeliveryState | undefined => this.#configs.put(ownerRow ?? 0, config, delivered);
+    const state = await this.#write(put);
     if (!state) throw taskNotFound(config.taskId);
     return state;
   }
@@ -264,11 +262,13 @@ export class SqliteTaskStore implements TaskStore, HoldBackend {
     );
   }
 
+  get reserveFor(): TaskStore['reserveFor'] {
+    return this.#shared && ((name) => this.#write(() => reserveFile(this.#database, name)));
+  }
+
   get findHeldPushConfig(): TaskStore['findHeldPushConfig'] {
-    return (
-      this.#shared &&
-      ((owner, taskId, id) => this.#configs.findHeld(this.#owners.find(owner) ?? 0, taskId, id))
-    );
+    if (!this.#shared) return undefined;
+    return (owner, taskId, id) => this.#configs.findHeld(this.#owners.find(owner) ?? 0, taskId, id);
   }
 
   get takeOverDeliveries(): TaskStore['takeOverDeliveries'] {

@@ -1,9 +1,9 @@
 import type { SchemaMigration } from '../postgres/schema.ts';
 import type { StoreUrl } from '../url/parse-store-url.ts';
 
-/** Options of {@link migrateStore} for PostgreSQL. */
+/** Options of {@link migrateStore}. */
 interface MigrationOptions {
-  /** User that gets the rights that a replica needs. */
+  /** User of PostgreSQL that gets the rights that a replica needs. */
   readonly role?: string | undefined;
   /** Name of the agent that the store belongs to from now on. */
   readonly agent?: string | undefined;
@@ -14,7 +14,7 @@ export async function migrateStore(
   url: Exclude<StoreUrl, { kind: 'memory' }>,
   { role, agent }: MigrationOptions = {},
 ): Promise<SchemaMigration> {
-  if (url.kind === 'sqlite') return migrateSqlite(url.file);
+  if (url.kind === 'sqlite') return migrateSqlite(url.file, agent);
   const { openPostgres } = await import('../postgres/open-postgres.ts');
   const { assignSchema, grantRights, migrateSchema } = await import('../postgres/schema.ts');
   const { connection, schema, schemaName, close } = await openPostgres({ maxConnections: 1, ...url });
@@ -27,7 +27,7 @@ export async function migrateStore(
     }
     if (agent !== undefined) {
       await assignSchema(connection, schema, agent);
-      steps.push(`Give the store to the agent ${agent}`);
+      steps.push(assignment(agent));
     }
     return { ...migration, steps };
   } finally {
@@ -35,16 +35,24 @@ export async function migrateStore(
   }
 }
 
-async function migrateSqlite(file: string): Promise<SchemaMigration> {
+const assignment = (agent: string): string => `Give the store to the agent ${agent}`;
+
+async function migrateSqlite(file: string, agent: string | undefined): Promise<SchemaMigration> {
   const { openDatabase } = await import('../sqlite/database.ts');
   const { createSchema, readSchemaVersion } = await import('../sqlite/schema.ts');
+  const { assignFile } = await import('../sqlite/sharing/agent-name.ts');
   const database = await openDatabase(file);
   try {
     database.exec('pragma busy_timeout = 5000');
     const from = readSchemaVersion(database);
     createSchema(database);
     const to = readSchemaVersion(database);
-    return { from, to, steps: from === to ? [] : ['Create the tables'] };
+    const steps = from === to ? [] : ['Create the tables'];
+    if (agent !== undefined) {
+      assignFile(database, agent);
+      steps.push(assignment(agent));
+    }
+    return { from, to, steps };
   } finally {
     database.close();
   }

@@ -16,9 +16,8 @@ export async function runStoreMigrateCommand(
   { grant, agentName, output }: StoreMigrateFlags,
 ): Promise<void> {
   const url = rejectMemory(store);
-  const ineffective = grant !== undefined ? '--grant' : agentName !== undefined ? '--agent-name' : undefined;
-  if (url.kind === 'sqlite' && ineffective !== undefined)
-    throw new UsageError(`${ineffective} has no effect on a file`, 'Omit it, or name a PostgreSQL database.');
+  if (url.kind === 'sqlite' && grant !== undefined)
+    throw new UsageError('--grant has no effect on a file', 'Omit it, or name a PostgreSQL database.');
   const migration = await migrateStore(url, { role: grant, agent: agentName });
   if (output === 'json') {
     process.stdout.write(`${JSON.stringify(migration, null, 2)}\n`);
