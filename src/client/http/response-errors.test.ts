@@ -28,6 +28,7 @@ describe('response errors', () => {
     [404, 'NOT_FOUND', /The card at X lists this URL/],
     [405, 'METHOD_NOT_ALLOWED', /another transport/],
     [502, 'UNAVAILABLE', /proxy/],
+    [408, 'UNAVAILABLE', /send it again/],
   ])('maps HTTP %i to a reason and a hint', (status, reason, hint) => {
     const error = unexpectedResponseError({
       status,

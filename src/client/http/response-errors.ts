@@ -135,6 +135,8 @@ export function hintForStatus(
       return `Not found: ${url}.${origin}`;
     case 405:
       return `${url} does not support this HTTP method; it may be the URL of another transport.${origin}`;
+    case 408:
+      return 'The server closed the connection before it had received the request: send it again.';
     case 413:
       return 'The message exceeds the size limit of the agent.';
     case 429:

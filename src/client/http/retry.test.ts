@@ -14,6 +14,7 @@ describe('retries', () => {
   it.each([
     ['getTask', 503, undefined, 100],
     ['getTask', 502, undefined, 100],
+    ['getTask', 408, undefined, 100],
     ['getTask', 500, undefined, undefined],
     ['getTask', 404, undefined, undefined],
     ['getTask', 429, '2', 2000],
@@ -21,6 +22,7 @@ describe('retries', () => {
     ['send', 503, undefined, undefined],
     ['send', 503, '0', 0],
     ['send', 502, '1', undefined],
+    ['send', 408, undefined, undefined],
     ['cancelTask', 504, undefined, undefined],
     ['subscribe', 504, undefined, 100],
   ] as const)(

@@ -72,7 +72,8 @@ export function retryDelay(
     if (retryAfter !== undefined) return retryAfter;
     return isRetried ? backoffDelay(context.attempt, retryBackoff, context.random) : undefined;
   }
-  if ((status === 502 || status === 504) && isRetried)
+  // 408: the server closed a connection on which it waited for a request while this one was on its way.
+  if ((status === 408 || status === 502 || status === 504) && isRetried)
     return retryAfter ?? backoffDelay(context.attempt, retryBackoff, context.random);
   return undefined;
 }

@@ -17,6 +17,7 @@ const reasonsByStatus: ReadonlyMap<number, ErrorReason> = new Map<number, ErrorR
   [403, 'PERMISSION_DENIED'],
   [404, 'NOT_FOUND'],
   [405, 'METHOD_NOT_ALLOWED'],
+  [408, 'UNAVAILABLE'],
   // 1.0.0 used 409 for this reason, and 415 and 502 for the next two.
   [409, 'TASK_NOT_CANCELABLE'],
   [413, 'PAYLOAD_TOO_LARGE'],

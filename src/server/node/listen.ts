@@ -200,9 +200,11 @@ async function stopServer(
 /** Responds to a malformed or late request and closes the connection. @returns the exceeded limit, if any. */
 function rejectConnection(error: NodeJS.ErrnoException, socket: Socket): string | undefined {
   const { status, limit } = clientErrorResponse(error.code);
+  // A client that reuses a silent connection would read this as the response to a request that is on its way.
+  const isSilent = socket.bytesRead === 0;
   // A started response must not be followed by a second status line, which the client would read as its body.
   const { _httpMessage: current } = socket as Socket & { _httpMessage?: ServerResponse };
-  if (error.code === 'ECONNRESET' || !socket.writable || current?.headersSent) {
+  if (isSilent || error.code === 'ECONNRESET' || !socket.writable || current?.headersSent) {
     socket.destroy();
     return limit;
   }
