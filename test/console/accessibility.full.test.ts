@@ -21,7 +21,16 @@ describe.skipIf(!browser)('console page', () => {
       timeout: 120_000,
     }, async () => {
       await upConsole.page.emulateMedia({ colorScheme: scheme });
-      for (const view of ['Agents', 'Catalog', 'Chat', 'Traffic', 'Tasks', 'Conformance', 'Load']) {
+      for (const view of [
+        'Agents',
+        'Catalog',
+        'Chat',
+        'Requests',
+        'Traffic',
+        'Tasks',
+        'Conformance',
+        'Load',
+      ]) {
         await upConsole.show(view);
         // Only the colors differ in dark mode.
         const rules = scheme === 'light' ? undefined : ['color-contrast'];

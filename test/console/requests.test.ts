@@ -30,7 +30,6 @@ describe.skipIf(!browser)('request editor', () => {
     server = await serve(agent, { auth: { authenticators: [bearerAuth({ tokens: { [token]: 'me' } })] } });
     running = await serveConsole({ agents: [{ url: server.url, credentials: { kind: 'bearer', token } }] });
     tab = await Tab.at(browser as Browser, running.url);
-    await tab.show('Requests');
   });
   afterAll(async () => {
     await tab?.close();
@@ -45,8 +44,9 @@ describe.skipIf(!browser)('request editor', () => {
 
   it('composes a stream in the form, sends it and shows its events', async () => {
     const { page } = tab;
+    await tab.show('Agents');
+    await page.getByRole('link', { name: 'Hello example' }).first().click();
     await page.getByRole('combobox', { name: 'Operation' }).selectOption('stream');
-    await page.getByRole('button', { name: 'Hello example' }).click();
     await page.getByRole('button', { name: 'Send', exact: true }).click();
     await answer().getByText('HTTP 200').waitFor();
     await answer().getByRole('button', { name: 'status completed: You said Hello example' }).waitFor();

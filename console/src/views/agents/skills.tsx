@@ -1,6 +1,8 @@
 import type { CardFinding } from '../../../../src/console/console-api.ts';
 import type { AgentSkill } from '../../../../src/protocol/card.ts';
 import { Badge } from '../../components/badge.tsx';
+import { selectedAgent } from '../../session/agents.ts';
+import { routeHref } from '../../session/router.ts';
 import { FindingMarks } from './finding-marks.tsx';
 import { findingsAt } from './findings-by-field.ts';
 import { MediaTypes } from './media-types.tsx';
@@ -47,7 +49,14 @@ function Skill({ skill, findings }: { skill: AgentSkill; findings: readonly Card
       {skill.examples?.length ? (
         <ul class="agents-examples">
           {skill.examples.map((example, at) => (
-            <li key={at}>{example}</li>
+            <li key={at}>
+              <a
+                href={routeHref('requests', { agent: selectedAgent.value?.id, text: example })}
+                title="Open in the request editor"
+              >
+                {example}
+              </a>
+            </li>
           ))}
         </ul>
       ) : null}

@@ -6,12 +6,13 @@ import type {
   ComposedRequestEvent,
 } from '../../../../src/console/console-api.ts';
 import type { OperationVariant } from '../../../../src/dialects/http/operation-request.ts';
+import type { ProtocolVariant } from '../../../../src/protocol/card.ts';
 import type { TrafficRecord } from '../../../../src/tap/traffic-record.ts';
 import { type DisplayError, toDisplayError } from '../../components/error-note.tsx';
 import { agents, selectedAgent } from '../../session/agents.ts';
 import { requestJson, streamJson } from '../../session/api-client.ts';
 import { FrameBatcher } from '../../session/frame-batcher.ts';
-import { navigate } from '../../session/router.ts';
+import { currentRoute, navigate, replaceRoute } from '../../session/router.ts';
 import { checkDraft } from './draft/check-draft.ts';
 import { restoreRequest, saveRequest } from './draft/draft-storage.ts';
 import { valueInModel, withValueInModel } from './draft/form-table.ts';
@@ -109,6 +110,14 @@ export function startEditor(): () => void {
 let opening: { readonly record: TrafficRecord; readonly isOwn: boolean } | undefined;
 
 function follow(agent: DraftAgent): void {
+  const example = currentRoute.peek().details.get('text');
+  if (example !== null) {
+    const model = withValueInModel(defaultModel('send'), 'message.parts', [{ text: example }]);
+    startDraft(agent, model);
+    // A reload must not replace later changes.
+    replaceRoute('requests', { agent: agent.id });
+    return;
+  }
   const record = opening;
   opening = undefined;
   const recorded = record && draftFromRecord(record.record, agent, record.isOwn);
@@ -121,18 +130,26 @@ function follow(agent: DraftAgent): void {
     if (edited.peek() !== former) edited.value = former;
     return;
   }
-  const [first] = agent.endpoints;
-  const variant = { version: first?.version ?? '1.0', transport: first?.transport ?? 'JSONRPC' } as const;
   if (!former) {
-    const model = defaultModel('send');
-    edited.value = { draft: createDraft(agent, { ...variant, operation: 'send' }, model), model, losses: [] };
+    startDraft(agent, defaultModel('send'));
     return;
   }
+  const variant = preferredVariant(agent);
   const isOffered = agent.endpoints.some(
     ({ version, transport }) => version === former.draft.version && transport === former.draft.transport,
   );
   const target = { ...(isOffered ? former.draft : variant), operation: former.draft.operation };
   edited.value = retargetRequest(former, agent, { ...target, operation: supportedOperation(target) });
+}
+
+/** Starts a message in the variant that the agent prefers. */
+function startDraft(agent: DraftAgent, model: OperationModel): void {
+  const target = { ...preferredVariant(agent), operation: 'send' } as const;
+  edited.value = { draft: createDraft(agent, target, model), model, losses: [] };
+}
+
+function preferredVariant({ endpoints: [first] }: DraftAgent): ProtocolVariant {
+  return { version: first?.version ?? '1.0', transport: first?.transport ?? 'JSONRPC' };
 }
 
 /** Writes the request for another operation, version or transport. */
