@@ -23,7 +23,7 @@ export function toDiagnostics(issues: readonly z.core.$ZodIssue[], parent: Docum
   return issues.flatMap((issue): Issue[] => {
     const path = [...parent, ...issue.path];
     if (issue.code === 'unrecognized_keys')
-      return issue.keys.map((key) => ({ path: [...path, key], message: 'unknown key' }));
+      return issue.keys.map((key) => ({ path: [...path, key], message: formatUnknownKey(issue.message) }));
     if (issue.code === 'invalid_union' && issue.errors.length > 0) {
       const closest = closestVariant(issue.errors);
       if (closest) return toDiagnostics(closest, path);
@@ -48,6 +48,11 @@ function weight(issues: readonly z.core.$ZodIssue[]): number {
   let sum = 0;
   for (const { code } of issues) sum += code === 'invalid_value' ? 10 : 1;
   return sum;
+}
+
+/** A schema may have a message of its own, with the known keys. */
+function formatUnknownKey(message: string): string {
+  return message.startsWith('unknown key') ? message : 'unknown key';
 }
 
 function formatIssue(issue: z.core.$ZodIssue): string {

@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import type { ProxiedAgent } from './config/proxied-agent-schema.ts';
+import type { PolicySettings } from './policy/policy-settings.ts';
 import type { CorsOptions } from '../server/server-options.ts';
 import type { artifactsSchema, authSchema, limitsSchema, signSchema } from './config/gateway-schema.ts';
 
@@ -62,6 +63,8 @@ export interface GatewaySettings {
   readonly grpc?: boolean;
   readonly agents: readonly AgentSettings[];
   readonly auth?: z.infer<typeof authSchema>;
+  /** Undefined if every call is allowed. */
+  readonly policy?: PolicySettings;
   readonly limits: z.infer<typeof limitsSchema>;
   /** Where owners of tasks are kept: `memory` or `sqlite:FILE`. */
   readonly store: string;

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { metricNames, type Metrics } from '../metrics/metrics.ts';
 import { expositionMediaType } from '../metrics/registry.ts';
-import type { Agent } from '../protocol/agent.ts';
-import { invalidField } from '../protocol/errors.ts';
+import type { Agent, Principal } from '../protocol/agent.ts';
+import { A2AError, invalidField } from '../protocol/errors.ts';
 import type { Outage } from '../protocol/outage.ts';
 import { isLoopbackAddress } from '../primitives/loopback.ts';
 import { createSameOriginCheck } from '../server/http/cors.ts';
@@ -17,19 +17,41 @@ import { resolveGrpc } from '../server/grpc/grpc-options.ts';
 import type { BufferedRequestHandler } from '../server/fast-path/buffered-handler.ts';
 import { listen, type ServeOptions, type RunningServer } from '../server/node/listen.ts';
 import { nodeListener } from '../server/node/node-listener.ts';
+import { NodeServerRequest } from '../server/node/node-server-request.ts';
+import type { CallPolicy } from '../server/auth/call-policy.ts';
 import { hasCurrentCopy } from '../server/cards/etag.ts';
 import { resolvePublicUrl } from '../server/cards/public-url.ts';
 import { openTracing } from '../tracing/tracing.ts';
 import type { UpstreamHealth } from './agents/upstream.ts';
 import { stripTrailing } from '../primitives/text.ts';
-import { catalogPage, forbiddenPage, gatewayCatalogPath, type Page, unknownPage } from './gateway-pages.ts';
+import {
+  agentsPrefix as prefix,
+  catalogPage,
+  forbiddenPage,
+  gatewayCatalogPath,
+  listPage,
+  type Page,
+  readinessPage,
+  rejectedPage,
+  unknownPage,
+} from './gateway-pages.ts';
 
 /** Options of {@link createGateway}. */
-export interface GatewayOptions extends Omit<ServeOptions, 'basePath' | 'metrics'> {
+export interface GatewayOptions extends Omit<ServeOptions, 'basePath' | 'metrics' | 'policy'> {
   /** URL under which clients reach the gateway. Agents are served below it, at `/agents/{name}`. */
   publicUrl?: string;
+  /** Decides which client may call and find which agent. @defaultValue every client all agents */
+  policy?: GatewayPolicy | undefined;
   /** Records metrics and serves them at `/metrics` to local clients. @defaultValue no metrics */
   metrics?: Metrics;
+}
+
+/** Policy of a gateway. */
+export interface GatewayPolicy {
+  /** Returns the policy of an agent. */
+  httpPolicy(agent: string): CallPolicy;
+  /** Returns true if a client finds an agent in the lists of the gateway. */
+  isVisible(agent: string, principal: Principal | undefined): boolean;
 }
 
 /** An agent of a gateway, with its health and listing information. */
@@ -70,7 +92,6 @@ export interface Gateway {
   outage: (() => Outage | undefined) | undefined;
 }
 
-const prefix = '/agents/';
 const agentNamePattern = /^[A-Za-z0-9][\w.~-]{0,127}$/;
 
 /** Returns why an agent name is invalid, or undefined if it is valid. */
@@ -117,9 +138,10 @@ class GatewayServer implements Gateway {
     if (problem !== undefined) throw invalidField('name', problem);
     this.#remove(this.#entries.get(name));
     const basePath = prefix + name;
-    const { metrics, ...options } = this.#options;
+    const { metrics, policy, ...options } = this.#options;
     const own = {
       ...options,
+      policy: policy?.httpPolicy(name),
       basePath,
       publicUrl: this.#publicUrl === undefined ? undefined : this.#publicUrl + basePath,
       // The gateway serves one metrics page for all agents.
@@ -170,7 +192,7 @@ class GatewayServer implements Gateway {
   }
 
   async listen(): Promise<RunningServer> {
-    const { metrics, ...options } = this.#options;
+    const { metrics, policy: _policy, ...options } = this.#options;
     await openTracing(options.tracing);
     const server = await listen(
       {
@@ -218,7 +240,7 @@ class GatewayServer implements Gateway {
     const url = request.url ?? '/';
     const entry = this.#entryAt(url);
     if (!entry) {
-      this.#respond(request, response, url.split('?', 1)[0] ?? '/');
+      void this.#respond(request, response, url.split('?', 1)[0] ?? '/');
       return;
     }
     entry.active++;
@@ -231,36 +253,69 @@ class GatewayServer implements Gateway {
   }
 
   /** Responds to requests for the gateway itself. */
-  #respond(request: IncomingMessage, response: ServerResponse, path: string): void {
-    const isReading = request.method === 'GET' || request.method === 'HEAD';
+  async #respond(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
     // The body is not used.
     request.resume();
-    const problem = this.#sameOrigin?.problem(request.headers, request.socket);
-    const page = problem === undefined && isReading ? this.#page(request, path) : undefined;
-    const shown = problem === undefined ? (page ?? unknownPage(path, isReading)) : forbiddenPage(problem);
-    const { status, type = 'application/json', text, cache } = shown;
+    const shown = await this.#findPage(request, response, path);
+    const { status, type = 'application/json', text, cache, challenges = [] } = shown;
     const isCurrent = cache && hasCurrentCopy(request.headers['if-none-match'], cache.etag);
     response.writeHead(isCurrent ? 304 : status, {
       'Content-Type': type,
       ...(!isCurrent && { 'Content-Length': Buffer.byteLength(text) }),
-      'Cache-Control': cache ? `public, max-age=${cache.maxAge}` : 'no-store',
+      'Cache-Control': cache?.control ?? 'no-store',
       ...(cache && { ETag: cache.etag, Vary: cache.vary }),
+      ...(challenges.length > 0 && { 'WWW-Authenticate': [...challenges] }),
       ...(status === 405 && { Allow: 'GET, HEAD' }),
     });
     response.end(isCurrent ? undefined : text);
   }
 
-  #page(request: IncomingMessage, path: string): Page | undefined {
+  async #findPage(request: IncomingMessage, response: ServerResponse, path: string): Promise<Page> {
+    const isReading = request.method === 'GET' || request.method === 'HEAD';
+    const problem = this.#sameOrigin?.problem(request.headers, request.socket);
+    if (problem !== undefined) return forbiddenPage(problem);
+    if (!isReading) return unknownPage(path, isReading);
+    try {
+      return (await this.#page(request, response, path)) ?? unknownPage(path, isReading);
+    } catch (thrown) {
+      return rejectedPage(A2AError.from(thrown));
+    }
+  }
+
+  /** Returns the agents that the client may find. All agents authenticate clients alike. */
+  async #visibleEntries(request: IncomingMessage, response: ServerResponse): Promise<readonly Entry[]> {
+    const all = [...this.#entries.values()];
+    const { policy } = this.#options;
+    const [first] = all;
+    if (!policy || !first) return all;
+    const received = new NodeServerRequest(request, response, '');
+    const refusal = first.handler.admit(received);
+    if (refusal) throw refusal;
+    const { authenticators } = first.handler.context;
+    const client = await authenticators?.authenticate(received, { allowAnonymous: true });
+    return all.filter(({ name }) => policy.isVisible(name, client?.authentication?.principal));
+  }
+
+  async #page(request: IncomingMessage, response: ServerResponse, path: string): Promise<Page | undefined> {
     switch (path) {
       case '/healthz':
         return { status: 200, text: '{"status":"ok"}' };
       case '/readyz':
-        return this.#readiness();
+        return readinessPage(
+          [...this.#entries.values()],
+          await this.#visibleEntries(request, response),
+          this,
+        );
       case '/agents':
       case '/agents/':
-        return { status: 200, text: JSON.stringify({ agents: this.#listing(request) }) };
-      case gatewayCatalogPath:
-        return this.#catalog(request);
+        return listPage(await this.#visibleEntries(request, response), this.#baseUrl(request));
+      case gatewayCatalogPath: {
+        const { cardMaxAge, trustForwarded, policy } = this.#options;
+        const base = this.#baseUrl(request);
+        const isPersonal = policy !== undefined;
+        const entries = await this.#visibleEntries(request, response);
+        return catalogPage(entries, { base, cardMaxAge, trustForwarded, isPersonal });
+      }
       case '/metrics': {
         const { metrics } = this.#options;
         if (!metrics) return undefined;
@@ -280,23 +335,6 @@ class GatewayServer implements Gateway {
       : remoteAddress;
   }
 
-  /** Responds 503 only if the gateway is not ready, its register does not respond, or all agents are down. */
-  #readiness(): Page {
-    const agents: Record<string, string> = {};
-    let down = 0;
-    for (const [name, { added }] of this.#entries) {
-      const { state } = healthOf(added);
-      agents[name] = state;
-      if (state === 'down') down++;
-    }
-    const outage = this.outage?.();
-    const isUnavailable = !this.isReady || outage !== undefined || (down > 0 && down === this.#entries.size);
-    const health = isUnavailable ? 'unavailable' : down > 0 ? 'degraded' : 'ready';
-    const status = this.isReady ? health : 'not ready';
-    const register = this.outage && (outage ? 'unavailable' : 'connected');
-    return { status: isUnavailable ? 503 : 200, text: JSON.stringify({ status, register, agents }) };
-  }
-
   /** Returns the URL of the gateway for a client. */
   #baseUrl(request: IncomingMessage): string {
     const { trustForwarded } = this.#options;
@@ -305,28 +343,6 @@ class GatewayServer implements Gateway {
       { headers: request.headers, isSecure },
       { publicUrl: this.#publicUrl, trustForwarded },
     );
-  }
-
-  #catalog(request: IncomingMessage): Page {
-    const base = this.#baseUrl(request);
-    const agents = Array.from(this.#entries.keys(), (name) => ({ name, cardUrl: cardUrl(base, name) }));
-    const { cardMaxAge, trustForwarded } = this.#options;
-    return catalogPage(agents, { base, cardMaxAge, trustForwarded });
-  }
-
-  #listing(request: IncomingMessage): object[] {
-    const base = this.#baseUrl(request);
-    return Array.from(this.#entries, ([name, { added }]) => {
-      const { state, since } = healthOf(added);
-      return {
-        name,
-        url: `${base}${prefix}${name}`,
-        card: cardUrl(base, name),
-        health: state,
-        since: since === undefined ? undefined : new Date(since).toISOString(),
-        ...added.info?.(),
-      };
-    });
   }
 
   *#contexts(): Generator<ServerContext> {
@@ -348,18 +364,8 @@ class GatewayServer implements Gateway {
   }
 }
 
-/** An agent is down as well while it rejects calls: its task store cannot be written, or its circuit breaker is open. */
-function healthOf({ agent, health }: GatewayEntry): Pick<UpstreamHealth, 'state'> & { since?: number } {
-  const checked = health?.() ?? { state: 'up' };
-  return checked.state !== 'down' && agent.outage?.() ? { state: 'down' } : checked;
-}
-
 function withoutTrailingSlash(url: string | undefined): string | undefined {
   return url === undefined ? undefined : stripTrailing(url, '/');
-}
-
-function cardUrl(base: string, name: string): string {
-  return `${base}${prefix}${name}/.well-known/agent-card.json`;
 }
 
 /** Called when the response is complete or the client has disconnected. */

@@ -19,6 +19,10 @@ import { type GatewayContext, GatewayAgent } from './agents/gateway-agent.ts';
 import { openOwnershipRegister } from './ownership/open-ownership-register.ts';
 import type { OwnershipRegister } from './ownership/ownership-register.ts';
 import { UpstreamMetrics } from './middleware/upstream-metrics.ts';
+import { PolicyCounters } from './policy/policy-counters.ts';
+import { type PolicyContext, PolicyEnforcer } from './policy/policy-enforcer.ts';
+import { PolicyMetrics } from './policy/policy-metrics.ts';
+import { memoryQuotas } from './policy/quotas/memory-quotas.ts';
 
 /** Options of {@link runGateway}. All options are optional. */
 export interface RunGatewayOptions extends GatewayObservers {
@@ -81,6 +85,7 @@ class ManagedGateway implements RunningGateway {
   readonly #ownsHttp: boolean;
   readonly #mesh: MeshConnections;
   readonly #context: GatewayContext;
+  readonly #policyContext: PolicyContext;
   readonly #serverObservers: Pick<ServerOptions, 'onTraffic'>;
   #agents = new Map<string, GatewayAgent>();
   #server: RunningServer | undefined;
@@ -96,9 +101,16 @@ class ManagedGateway implements RunningGateway {
     const recorder = options.trafficLog && new GatewayRecorder(options.trafficLog);
     this.#serverObservers = recorder?.server ?? {};
     this.metrics = settings.metrics ? new Metrics() : undefined;
+    this.#policyContext = {
+      counters: new PolicyCounters(ownership.quotas?.() ?? memoryQuotas(), clock),
+      metrics: this.metrics && new PolicyMetrics(this.metrics.registry),
+      log,
+    };
+    const policy = { current: this.#enforce(settings) };
     this.#gateway = createGateway({
       ...buildServerOptions(settings, options),
       ...this.#serverObservers,
+      policy: policy.current,
       ...settings.listen,
       fastPath: settings.fastPath,
       grpc: settings.grpc,
@@ -118,6 +130,7 @@ class ManagedGateway implements RunningGateway {
       metrics: this.metrics && new UpstreamMetrics(this.metrics.registry, clock),
       mesh: this.#mesh,
       ownership,
+      policy,
       loadModule,
       clock,
       log,
@@ -149,10 +162,14 @@ class ManagedGateway implements RunningGateway {
     const before = this.settings;
     // Throws on invalid settings before anything changes.
     const options = { ...buildServerOptions(settings, this.#options), ...this.#serverObservers };
+    const isSamePolicy = JSON.stringify(before.policy) === JSON.stringify(settings.policy);
+    const policy = isSamePolicy ? this.#context.policy.current : this.#enforce(settings);
+    const policyBefore = this.#context.policy.current;
     const wanted = new Map(settings.agents.map((each) => [agentKey(each, settings), each]));
     const toStart = [...wanted].filter(([key]) => !this.#agents.has(key));
     const toStop = [...this.#agents].filter(([key]) => !wanted.has(key));
-    this.#gateway.configure(options);
+    // Before new agents start, so that none is served without its policy.
+    this.#applyOptions(options, policy);
     const started: string[] = [];
     // A name on a mesh has one server, so the old agent leaves before the new one joins.
     for (const [key, agent] of toStop) {
@@ -165,7 +182,7 @@ class ManagedGateway implements RunningGateway {
         started.push(key);
       }
     } catch (thrown) {
-      await this.#restore(before, started, toStop);
+      await this.#restore(before, policyBefore, { started, stopped: toStop });
       throw thrown;
     }
     for (const [, agent] of toStop) this.#drain(agent.stop());
@@ -185,17 +202,28 @@ class ManagedGateway implements RunningGateway {
     };
   }
 
+  /** Returns the policy of settings; undefined if they have none. */
+  #enforce({ policy, file }: GatewaySettings): PolicyEnforcer | undefined {
+    return policy && new PolicyEnforcer(policy, file, this.#policyContext);
+  }
+
+  #applyOptions(options: ServerOptions, policy: PolicyEnforcer | undefined): void {
+    this.#context.policy.current = policy;
+    this.#gateway.configure({ ...options, policy });
+  }
+
   async #restore(
     before: GatewaySettings,
-    started: readonly string[],
-    stopped: readonly [string, GatewayAgent][],
+    policyBefore: PolicyEnforcer | undefined,
+    { started, stopped }: { started: readonly string[]; stopped: readonly [string, GatewayAgent][] },
   ): Promise<void> {
     for (const key of started) {
       const agent = this.#agents.get(key);
       this.#agents.delete(key);
       await agent?.stop();
     }
-    this.#gateway.configure({ ...buildServerOptions(before, this.#options), ...this.#serverObservers });
+    const options = { ...buildServerOptions(before, this.#options), ...this.#serverObservers };
+    this.#applyOptions(options, policyBefore);
     for (const [key, agent] of stopped) {
       this.#agents.set(key, agent);
       await agent.joinMesh();
@@ -234,15 +262,18 @@ class ManagedGateway implements RunningGateway {
 }
 
 /** Identifies an agent by everything that requires a restart of it. */
-function agentKey(each: AgentSettings, { auth, breaker, healthInterval }: GatewaySettings): string {
-  return JSON.stringify([each, auth !== undefined, breaker, healthInterval]);
+function agentKey(each: AgentSettings, settings: GatewaySettings): string {
+  const { auth, policy, breaker, healthInterval } = settings;
+  return JSON.stringify([each, auth !== undefined || policy !== undefined, breaker, healthInterval]);
 }
 
 /** Returns true if settings changed that the servers of all agents use. */
 function haveServerSettingsChanged(a: GatewaySettings, b: GatewaySettings): boolean {
   const serverSettings = (settings: GatewaySettings) => {
-    const { auth, limits, sign, publicUrl, trustForwarded, trustProxy, allowedHosts, cors } = settings;
-    return JSON.stringify([auth, limits, sign, publicUrl, trustForwarded, trustProxy, allowedHosts, cors]);
+    const { auth, policy, limits, sign, publicUrl, trustForwarded, trustProxy, allowedHosts, cors } =
+      settings;
+    const urls = [publicUrl, trustForwarded, trustProxy, allowedHosts, cors];
+    return JSON.stringify([auth, policy, limits, sign, ...urls]);
   };
   return serverSettings(a) !== serverSettings(b);
 }

@@ -1,6 +1,7 @@
 import type { ProtocolVersion } from '../protocol/card.ts';
 import type { A2AError } from '../protocol/errors.ts';
 import type { AuthOptions } from './auth/authenticator.ts';
+import type { CallPolicy } from './auth/call-policy.ts';
 import type { LogSink } from '../primitives/log.ts';
 import type { HttpServerRequest } from './http/http-message.ts';
 import type { DrainOptions } from './lifecycle/drain.ts';
@@ -91,6 +92,11 @@ export interface ServerOptions {
    * @defaultValue no authentication; all clients share the same tasks
    */
   auth?: AuthOptions;
+  /**
+   * Decides about every call after authentication. Cards then depend on the client, which may send credentials for them.
+   * @defaultValue every call is allowed
+   */
+  policy?: CallPolicy | undefined;
   /**
    * Serves Prometheus metrics below the base path.
    * @defaultValue false

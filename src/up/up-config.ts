@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import type { Document } from '../documents/document.ts';
 import {
   type ReportDiagnostic,
   type EnvironmentVariables,
@@ -23,7 +24,7 @@ const defaultDrain = 500;
  */
 export function readUpConfig(text: string, file: string, environment: EnvironmentVariables): UpSettings {
   return readConfigDocument(text, file, environment, (document, content, report) =>
-    toSettings(file, document.check(upSchema, content), report, environment),
+    toSettings(document, document.check(upSchema, content), report, environment),
   );
 }
 
@@ -41,16 +42,22 @@ export function withMovablePorts(settings: UpSettings): UpSettings {
 }
 
 function toSettings(
-  file: string,
+  document: Document,
   config: UpFile,
   report: ReportDiagnostic,
   environment: EnvironmentVariables,
 ): UpSettings {
+  const { file } = document;
   const { bridge, console, agents, ...rest } = config;
   const hosted = Object.entries(agents).flatMap(([name, entry]) => readHosted(file, name, entry));
   for (const { name, kind, file: path } of hosted)
     if (!existsSync(path)) report(['agents', name, kind], `file not found: ${path}`);
-  const gateway = toGatewaySettings(file, { ...rest, agents: toGatewayAgents(agents) }, report, environment);
+  const gateway = toGatewaySettings(
+    document,
+    { ...rest, agents: toGatewayAgents(agents) },
+    report,
+    environment,
+  );
   if (bridge && !gateway.agents.some(({ exposeOnHttp }) => exposeOnHttp))
     report(['bridge'], 'requires an agent that is exposed over http');
   if (bridge && config.auth && !config.auth.optional)

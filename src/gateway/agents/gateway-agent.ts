@@ -14,6 +14,7 @@ import { withErrorContext } from '../middleware/error-context.ts';
 import { withTaskOwnership } from '../ownership/with-task-ownership.ts';
 import type { OwnershipRegister } from '../ownership/ownership-register.ts';
 import { withPublicCard } from '../middleware/public-card.ts';
+import type { PolicyEnforcer } from '../policy/policy-enforcer.ts';
 import type { AgentSettings, GatewaySettings } from '../gateway-settings.ts';
 import type { ProxiedAgent } from '../config/proxied-agent-schema.ts';
 import type { GatewayRecorder } from '../telemetry/gateway-recorder.ts';
@@ -27,11 +28,18 @@ export interface GatewayContext {
   readonly metrics: UpstreamMetrics | undefined;
   readonly mesh: MeshConnections;
   readonly ownership: OwnershipRegister;
+  readonly policy: CurrentPolicy;
   readonly loadModule: (file: string) => Promise<Agent>;
   readonly clock: Clock;
   readonly log: LogSink;
   /** Records traffic; undefined if no traffic log is configured. */
   readonly recorder: GatewayRecorder | undefined;
+}
+
+/** The policy that is in effect; a reload replaces it. */
+export interface CurrentPolicy {
+  /** Undefined if every call is allowed. */
+  current: PolicyEnforcer | undefined;
 }
 
 interface AgentSource {
@@ -71,7 +79,9 @@ export class GatewayAgent {
     context: GatewayContext,
   ): Promise<GatewayAgent> {
     const source = await openSource(settings, gatewaySettings, context);
-    const owned = gatewaySettings.auth ? withOwners(source.agent, settings, context) : source.agent;
+    // The policy of an agent applies to its tasks, so that they are not found under the name of another agent.
+    const isolates = gatewaySettings.auth ?? gatewaySettings.policy;
+    const owned = isolates ? withOwners(source.agent, settings, context) : source.agent;
     const entry: GatewayEntry = {
       agent: withPublicCard(owned, {
         displayName: settings.displayName,
@@ -105,6 +115,7 @@ export class GatewayAgent {
       this.#meshServer = await this.#context.mesh.serve(
         withOwners(hideWhileDown(this.#source), this.settings, this.#context, (call) => `mesh:${call.owner}`),
         this.settings,
+        (call) => this.#context.policy.current?.checkMesh(this.settings.name, call),
       );
   }
 

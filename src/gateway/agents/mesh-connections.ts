@@ -3,6 +3,8 @@ import { withArtifacts } from '../../artifacts/with-artifacts.ts';
 import { compositeKey } from '../../primitives/composite-key.ts';
 import type { Clock } from '../../primitives/clock.ts';
 import { type MeshDirectory, meshDirectory } from '../../mesh/mesh-directory.ts';
+import type { MaybePromise } from '../../primitives/maybe-promise.ts';
+import type { MeshCall } from '../../mesh/server/mesh-server-options.ts';
 import { type MeshServer, serveOnMesh } from '../../mesh/server/serve-on-mesh.ts';
 import type { BrokerConnection } from '../../mesh/brokers/broker-connection.ts';
 import { connectBroker } from '../../mesh/brokers/connect-broker.ts';
@@ -42,7 +44,11 @@ export class MeshConnections {
     this.#options = options;
   }
 
-  async serve(agent: Agent, settings: AgentSettings): Promise<MeshServer> {
+  async serve(
+    agent: Agent,
+    settings: AgentSettings,
+    authorize: (call: MeshCall) => MaybePromise<void>,
+  ): Promise<MeshServer> {
     const mesh = settings.exposeOnMesh as MeshSettings;
     const { name, displayName, convertProgress, idleTimeout, totalTimeout } = settings;
     const { log, clock, recorder } = this.#options;
@@ -52,6 +58,7 @@ export class MeshConnections {
       name,
       displayName,
       convertProgress,
+      authorize,
       ...(mesh.cardInterval !== undefined && { card: { interval: mesh.cardInterval } }),
       ...(mesh.queue !== undefined && { queue: `${mesh.queue}/${name}` }),
       shared: mesh.isShared,

@@ -9,6 +9,7 @@ import {
 } from '../../documents/field-schemas.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import { parseStoreUrl } from '../../store/url/parse-store-url.ts';
+import { policySchema } from '../policy/policy-schema.ts';
 import { proxiedAgentSchema, upstreamFields } from './proxied-agent-schema.ts';
 
 /** Configuration of the artifact store. */
@@ -37,16 +38,22 @@ export const artifactsSchema = z
     message: 'is required for type s3',
   });
 
+/** Who holds a token or key. */
+const holderFields = {
+  principal: textFieldSchema,
+  scopes: z.array(textFieldSchema).optional().describe('Scopes of the client, for `policy`. Default none.'),
+};
+
 /** Authentication of HTTP clients. */
 export const authSchema = z.strictObject({
   bearer: z
-    .array(z.strictObject({ token: textFieldSchema, principal: textFieldSchema }))
+    .array(z.strictObject({ token: textFieldSchema, ...holderFields }))
     .optional()
     .describe('Bearer tokens and the principals they identify.'),
   api_keys: z
     .strictObject({
       header: textFieldSchema.optional().describe('Default X-API-Key.'),
-      keys: z.array(z.strictObject({ key: textFieldSchema, principal: textFieldSchema })),
+      keys: z.array(z.strictObject({ key: textFieldSchema, ...holderFields })),
     })
     .optional(),
   jwt: z
@@ -204,6 +211,7 @@ export const gatewaySchema = z
       .optional(),
     limits: limitsSchema.optional(),
     auth: authSchema.optional(),
+    policy: policySchema.optional(),
     store: z
       .string()
       .regex(/^(memory|sqlite:.+|postgres(ql)?:\/\/.+)/, {

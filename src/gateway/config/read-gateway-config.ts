@@ -14,6 +14,7 @@ import {
   type ProxyApp,
   proxyAppSchema,
 } from './gateway-schema.ts';
+import { readPolicy } from '../policy/read-policy.ts';
 import { IpRange } from '../../primitives/ip-range.ts';
 import { tokenUrlProblem } from './credentials.ts';
 import { agentNameProblem } from '../gateway.ts';
@@ -72,7 +73,7 @@ function toSettings(
       app.discovery_interval_seconds,
     );
   }
-  return toGatewaySettings(file, document.check(gatewaySchema, content), report, environment);
+  return toGatewaySettings(document, document.check(gatewaySchema, content), report, environment);
 }
 
 const milliseconds = (seconds: number | undefined): number | undefined =>
@@ -80,11 +81,12 @@ const milliseconds = (seconds: number | undefined): number | undefined =>
 
 /** Converts a file in the gateway's own format to settings and applies defaults. */
 export function toGatewaySettings(
-  file: string,
+  document: Pick<Document, 'file' | 'locate'>,
   config: GatewayFile,
   report: ReportDiagnostic,
   environment: EnvironmentVariables,
 ): GatewaySettings {
+  const { file } = document;
   const mesh = config.mesh && toMeshSettings(config.mesh, config.artifacts, environment, report);
   const agents = Object.entries(config.agents).map(([name, entry]): AgentSettings => {
     const path = ['agents', name];
@@ -118,6 +120,13 @@ export function toGatewaySettings(
     grpc: config.grpc,
     agents,
     auth: config.auth,
+    policy:
+      config.policy &&
+      readPolicy(config.policy, {
+        agents: agents.map(({ name }) => name),
+        report,
+        lineOf: (path) => document.locate(path).line,
+      }),
     store: config.store ?? defaults.store,
     limits: config.limits ?? {},
     sign: config.sign,

@@ -1,6 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import type { Principal } from '../../protocol/agent.ts';
 import type { A2AError } from '../../protocol/errors.ts';
 import { invalidField } from '../../protocol/errors.ts';
 import type { LogSink } from '../../primitives/log.ts';
@@ -65,11 +66,11 @@ function toByteLimits(limits: GatewaySettings['limits']): ServerLimits {
 function buildAuth(config: NonNullable<GatewaySettings['auth']>): AuthOptions {
   const authenticators: Authenticator[] = [];
   if (config.bearer) {
-    const tokens = new Map(config.bearer.map(({ token, principal }) => [token, principal]));
+    const tokens = new Map(config.bearer.map(({ token, ...holder }) => [token, toHolder(holder)]));
     authenticators.push(bearerAuth({ tokens }));
   }
   if (config.api_keys) {
-    const keys = new Map(config.api_keys.keys.map(({ key, principal }) => [key, principal]));
+    const keys = new Map(config.api_keys.keys.map(({ key, ...holder }) => [key, toHolder(holder)]));
     authenticators.push(apiKeyAuth({ in: 'header', name: config.api_keys.header ?? 'X-API-Key', keys }));
   }
   if (config.jwt) {
@@ -78,6 +79,16 @@ function buildAuth(config: NonNullable<GatewaySettings['auth']>): AuthOptions {
   }
   if (authenticators.length === 0) throw invalidField('auth', 'must set bearer, api_keys or jwt');
   return { authenticators, allowAnonymous: config.optional };
+}
+
+function toHolder({
+  principal: id,
+  scopes,
+}: {
+  principal: string;
+  scopes?: string[] | undefined;
+}): Principal {
+  return { id, ...(scopes && { scopes }) };
 }
 
 function createCardSigner(

@@ -1,6 +1,7 @@
 import type { MaybePromise } from '../../primitives/maybe-promise.ts';
 import type { Outage } from '../../protocol/outage.ts';
 import type { MeshRegister } from '../../mesh/sharing/mesh-register.ts';
+import type { QuotaStore } from '../policy/quotas/quota-store.ts';
 import type { TaskIdAliasStore } from '../../client/task-id-aliases.ts';
 
 /** A task of an upstream, by the ids of the upstream. */
@@ -32,6 +33,8 @@ export interface OwnershipRegister {
    * register is not shared.
    */
   meshRegister?(agent: string): MeshRegister;
+  /** Returns the counters of quotas. Undefined if the register does not keep them. */
+  quotas?(): QuotaStore;
   /** Returns the current outage, if the register cannot be used now. Undefined if that cannot happen. */
   outage?(): Outage | undefined;
   close?(): MaybePromise<void>;

@@ -13,6 +13,8 @@ import {
   type PostgresDatabaseOptions,
 } from '../../store/postgres/open-postgres.ts';
 import { migrateSchema } from '../../store/postgres/schema.ts';
+import { PostgresQuotas } from '../policy/quotas/postgres-quotas.ts';
+import type { QuotaStore } from '../policy/quotas/quota-store.ts';
 import { PostgresMeshRegister } from './postgres-mesh-register.ts';
 import type { OwnedTask, OwnershipRegister } from './ownership-register.ts';
 
@@ -118,6 +120,10 @@ class PostgresOwnershipRegister implements OwnershipRegister {
 
   meshRegister(agent: string): MeshRegister {
     return new PostgresMeshRegister(this.#database, agent);
+  }
+
+  quotas(): QuotaStore {
+    return new PostgresQuotas(this.#database);
   }
 
   close(): Promise<void> {

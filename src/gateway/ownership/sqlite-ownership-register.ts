@@ -9,6 +9,8 @@ import {
   type SqlStatement,
 } from '../../store/sqlite/database.ts';
 import { limitBlockingWait, retryWhileLocked } from '../../store/sqlite/sharing/retry-while-locked.ts';
+import type { QuotaStore } from '../policy/quotas/quota-store.ts';
+import { SqliteQuotas, sqliteQuotaSchema } from '../policy/quotas/sqlite-quotas.ts';
 import { SqliteMeshRegister, sqliteMeshSchema } from './sqlite-mesh-register.ts';
 import type { OwnedTask, OwnershipRegister } from './ownership-register.ts';
 
@@ -57,6 +59,7 @@ export async function sqliteOwnershipRegister(
     database.exec('pragma synchronous = normal');
     database.exec(schema);
     database.exec(sqliteMeshSchema);
+    database.exec(sqliteQuotaSchema);
     limitBlockingWait(database, busyTimeout);
     return new SqliteOwnershipRegister(database, maxPerOwner, busyTimeout);
   } catch (thrown) {
@@ -152,6 +155,10 @@ class SqliteOwnershipRegister implements OwnershipRegister {
 
   meshRegister(agent: string): MeshRegister {
     return new SqliteMeshRegister(this.#database, agent, (write) => this.#write(write));
+  }
+
+  quotas(): QuotaStore {
+    return new SqliteQuotas(this.#database, (write) => this.#write(write));
   }
 
   close(): void {

@@ -1,4 +1,5 @@
 import type { TranslationLoss } from '../../dialects/translation-loss.ts';
+import type { MaybePromise } from '../../primitives/maybe-promise.ts';
 import type { Operation } from '../../protocol/agent.ts';
 import type { ProtocolVersion } from '../../protocol/card.ts';
 import { type LogSink, quietLogSink } from '../../primitives/log.ts';
@@ -17,6 +18,19 @@ export interface MeshLossContext {
   readonly taskId: string;
   /** Whether the request or the response is affected. */
   readonly side: 'request' | 'response';
+}
+
+/** A request that {@link MeshServerOptions.authorize} decides about. */
+export interface MeshCall {
+  readonly operation: Operation;
+  /** User that the request names; it is not authenticated. */
+  readonly user: string;
+  /** Protocol version of the client. */
+  readonly version: ProtocolVersion;
+  /** The version-neutral request. */
+  readonly request: unknown;
+  /** Size of the payload in bytes. */
+  readonly bytes: number;
 }
 
 /** Options of {@link serveOnMesh}. `broker`, `namespace` and `name` are required. */
@@ -53,6 +67,11 @@ export interface MeshServerOptions {
    * @defaultValue all topics of the namespace, except those of requests and announcements
    */
   readonly replyTopics?: readonly string[];
+  /**
+   * Decides about a request before it is processed; throws an `A2AError` to reject it.
+   * @defaultValue every request is processed
+   */
+  readonly authorize?: (call: MeshCall) => MaybePromise<void>;
   readonly timeouts?: Partial<MeshServerTimeouts>;
   readonly limits?: Partial<MeshServerLimits>;
   /** Durable queue of requests, which retains them while no subscriber is connected. */
@@ -112,6 +131,7 @@ export interface MeshServerSettings {
   readonly resumeByContext: boolean;
   readonly batch: BatchOptions | undefined;
   readonly replyTopics: readonly string[] | undefined;
+  readonly authorize: MeshServerOptions['authorize'];
   readonly timeouts: MeshServerTimeouts;
   readonly limits: MeshServerLimits;
   readonly register: MeshRegister | undefined;
@@ -130,6 +150,7 @@ export function resolveMeshServerSettings(options: MeshServerOptions): MeshServe
     resumeByContext: options.resumeByContext ?? true,
     batch: options.batch,
     replyTopics: options.replyTopics,
+    authorize: options.authorize,
     timeouts: { idle: 300_000, total: 3_600_000, cancel: 10_000, close: 10_000, ...options.timeouts },
     limits: {
       payload: 10_000_000,

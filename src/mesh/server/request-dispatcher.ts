@@ -5,7 +5,7 @@ import { v0_3 } from '../../dialects/v0_3/index.ts';
 import type { Agent, CallContext, Operation } from '../../protocol/agent.ts';
 import { A2AError, taskNotFound } from '../../protocol/errors.ts';
 import type { GetTaskRequest, SendRequest } from '../../protocol/requests.ts';
-import { isThenable } from '../../primitives/maybe-promise.ts';
+import { isThenable, type MaybePromise } from '../../primitives/maybe-promise.ts';
 import type { Task } from '../../protocol/task.ts';
 import { readRequest, type MeshRpcRequest, UnreadableRequestError } from '../rpc-envelope.ts';
 import type { MeshMessage, BrokerConnection } from '../brokers/broker-connection.ts';
@@ -127,7 +127,7 @@ export class RequestDispatcher {
       case 'cancelTask':
         return this.#cancel(request);
       case 'getTask':
-        return this.#respondWithTask(request, this.#decode(request, 'getTask'));
+        return this.#get(request);
       default:
         throw new A2AError('UNSUPPORTED_OPERATION', `The mesh does not support ${operation}`);
     }
@@ -161,6 +161,8 @@ export class RequestDispatcher {
   ): Promise<SentReply | undefined> {
     const { rpc, user, message, properties } = request;
     try {
+      const authorizing = this.#authorize(request, decoded);
+      if (authorizing) await authorizing;
       const id = decoded.clientTaskId ?? (rpc.id === null ? this.#settings.newId() : String(rpc.id));
       const { taskId, contextId, referenceTaskIds = [] } = decoded.message;
       const loading = this.#tasks.load([id, taskId, ...referenceTaskIds], { user, contextId });
@@ -186,7 +188,9 @@ export class RequestDispatcher {
   }
 
   async #subscribe(request: MeshRequest): Promise<void> {
-    const { id } = this.#decode(request, 'subscribe');
+    const decoded = this.#decode(request, 'subscribe');
+    await this.#authorize(request, decoded);
+    const { id } = decoded;
     const task = await this.#load(request, id);
     if (task.upstreamId === undefined) throw taskNotFound(id);
     await this.#run(request, task, { kind: 'subscribe' });
@@ -227,7 +231,9 @@ export class RequestDispatcher {
   }
 
   async #cancel(request: MeshRequest): Promise<void> {
-    const { id } = this.#decode(request, 'cancelTask');
+    const decoded = this.#decode(request, 'cancelTask');
+    await this.#authorize(request, decoded);
+    const { id } = decoded;
     await this.#tasks.load([id]);
     if (!this.#tasks.find(id)) {
       // The broker may deliver the message that starts the task later, or to another server at the same time.
@@ -250,6 +256,23 @@ export class RequestDispatcher {
         canceled,
       );
     }
+  }
+
+  async #get(request: MeshRequest): Promise<void> {
+    const decoded = this.#decode(request, 'getTask');
+    await this.#authorize(request, decoded);
+    await this.#respondWithTask(request, decoded);
+  }
+
+  #authorize({ rpc, user, message }: MeshRequest, decoded: unknown): MaybePromise<void> | undefined {
+    const { operation, dialect } = rpc;
+    return this.#settings.authorize?.({
+      operation,
+      user,
+      version: dialect.version,
+      request: decoded,
+      bytes: Buffer.byteLength(message.payload),
+    });
   }
 
   /** Responds with the current state of a task. */

@@ -49,22 +49,26 @@ export class AuthenticatorChain {
   /**
    * Authenticates a request, synchronously if the authenticators are synchronous.
    *
+   * @param allowAnonymous - accepts requests without credentials, by default as the options say.
    * @throws {@link AuthError}, or the error of an authenticator that could not decide.
    */
-  authenticate(request: HttpServerRequest): Promise<AuthenticatedRequest> | AuthenticatedRequest {
-    return this.#tryFrom(0, request, []);
+  authenticate(
+    request: HttpServerRequest,
+    { allowAnonymous = false }: Pick<AuthOptions, 'allowAnonymous'> = this.options,
+  ): Promise<AuthenticatedRequest> | AuthenticatedRequest {
+    return this.#tryFrom(0, request, { failures: [], allowAnonymous });
   }
 
   #tryFrom(
     from: number,
     request: HttpServerRequest,
-    failures: Failure[],
+    attempt: { readonly failures: Failure[]; readonly allowAnonymous: boolean },
   ): Promise<AuthenticatedRequest> | AuthenticatedRequest {
     const { authenticators } = this.options;
     for (let index = from; index < authenticators.length; index++) {
       const authenticator = authenticators[index] as Authenticator;
       const fail = (thrown: unknown): void => {
-        failures.push({ authenticator, error: A2AError.from(thrown) });
+        attempt.failures.push({ authenticator, error: A2AError.from(thrown) });
       };
       try {
         const result = authenticator.authenticate(request);
@@ -73,7 +77,7 @@ export class AuthenticatorChain {
           return principalPromise.then((principal) =>
             principal
               ? this.#accept(request, principal, authenticator)
-              : this.#tryFrom(index + 1, request, failures),
+              : this.#tryFrom(index + 1, request, attempt),
           );
         }
         if (requireId(result)) return this.#accept(request, result as Principal, authenticator);
@@ -82,7 +86,7 @@ export class AuthenticatorChain {
         fail(thrown);
       }
     }
-    return this.#rejectOrAllowAnonymous(request, failures);
+    return this.#rejectOrAllowAnonymous(request, attempt);
   }
 
   #accept(
@@ -97,12 +101,15 @@ export class AuthenticatorChain {
     return stripped;
   }
 
-  #rejectOrAllowAnonymous(request: HttpServerRequest, failures: Failure[]): AuthenticatedRequest {
+  #rejectOrAllowAnonymous(
+    request: HttpServerRequest,
+    { failures, allowAnonymous }: { readonly failures: Failure[]; readonly allowAnonymous: boolean },
+  ): AuthenticatedRequest {
     // An authenticator that failed might have accepted the client: UNAVAILABLE makes it retry instead of giving up.
     const unavailable = failures.find(({ error }) => error.reason !== 'UNAUTHENTICATED');
     if (unavailable) throw unavailable.error;
     const stripped = this.stripCredentials(request);
-    if (failures.length === 0 && this.options.allowAnonymous) return stripped;
+    if (failures.length === 0 && allowAnonymous) return stripped;
     throw this.challenge(stripped, failures);
   }
 

@@ -31,6 +31,14 @@ interface SerializedCard {
   headers: string[];
 }
 
+/** What of a card depends on the request. */
+interface CardView {
+  readonly url: string;
+  readonly interfaces: readonly AgentInterface[];
+  /** Identifies the view in caches. */
+  readonly key: string;
+}
+
 /** Errors of an agent without extended card. */
 const noExtendedCardReasons: ReadonlySet<ErrorReason> = new Set([
   'UNSUPPORTED_OPERATION',
@@ -95,9 +103,9 @@ export class CardService {
     const version = supportedVersion(versionText);
     const card = await this.#agent.card(new HttpCallContext(request, version ?? '0.3', undefined));
     const format = version ?? (isOldPath ? 'old' : 'any');
-    const url = this.#publicUrl(request);
+    const view = this.#viewOf(request);
     const variants = variantsOf(this.#serialized, card);
-    const key = `${format} ${url}`;
+    const key = `${format} ${view.key}`;
     let serialized = variants.get(key);
     if (!serialized) {
       if (this.#signer && (version === undefined || version === '1.0')) {
@@ -105,7 +113,7 @@ export class CardService {
         // A card without signature is not cached, so that the next request can get a signed one.
         if (!signed.signatures) return this.#respond(request, this.#serialize(signed, format, 0));
         serialized = this.#serialize(signed, format);
-      } else serialized = this.#serialize(this.#withInterfacesAt(card, url), format);
+      } else serialized = this.#serialize(this.#withInterfacesOf(card, view), format);
       addVariant(variants, key, serialized);
     }
     return this.#respond(request, serialized);
@@ -121,9 +129,11 @@ export class CardService {
   async handleExtended(
     request: HttpServerRequest,
     authorizer: Authorizer | undefined,
+    checkPolicy?: () => Promise<void>,
   ): Promise<HttpServerResponse> {
     const call = new HttpCallContext(request, '0.2', undefined);
     await authorizer?.check(request, { operation: 'extendedCard', request: {}, call });
+    await checkPolicy?.();
     try {
       const card = await this.#agent.extendedCard(call);
       return jsonResponse(200, JSON.stringify(v0_3.card.write(this.withInterfaces(card, request))));
@@ -135,39 +145,52 @@ export class CardService {
 
   /** Returns the card with the interfaces of this server. */
   withInterfaces(card: AgentCard, request: HttpServerRequest): AgentCard {
-    return this.#withInterfacesAt(card, this.#publicUrl(request));
+    return this.#withInterfacesOf(card, this.#viewOf(request));
   }
 
   /** Returns the card with interfaces and, if configured and possible, a signature. Only 1.0 cards are signed. */
   async sign(card: AgentCard, request: HttpServerRequest): Promise<AgentCard> {
-    const url = this.#publicUrl(request);
-    const cardWithInterfaces = this.#withInterfacesAt(card, url);
+    const view = this.#viewOf(request);
+    const { url, key } = view;
+    const cardWithInterfaces = this.#withInterfacesOf(card, view);
     const signer = this.#signer;
     if (!signer) return cardWithInterfaces;
     const cached = variantsOf(this.#signedCards, card);
-    const signing = cached.get(url) ?? addVariant(cached, url, signer.sign(cardWithInterfaces, url, request));
+    const signing = cached.get(key) ?? addVariant(cached, key, signer.sign(cardWithInterfaces, url, request));
     const signed = await signing;
-    if (!signed && cached.get(url) === signing) cached.delete(url);
+    if (!signed && cached.get(key) === signing) cached.delete(key);
     return signed ?? cardWithInterfaces;
   }
 
-  #withInterfacesAt(card: AgentCard, url: string): AgentCard {
+  #withInterfacesOf(card: AgentCard, { interfaces }: CardView): AgentCard {
     // The card gets other interfaces, so a signature of the upstream agent is no longer valid.
     const { signatures: _void, ...rest } = this.#authenticators
       ? withSecuritySchemes(card, this.#authenticators)
       : card;
+    return { ...rest, interfaces: [...interfaces] };
+  }
+
+  /** Returns what of the card depends on the request. */
+  #viewOf(request: HttpServerRequest): CardView {
+    const url = resolvePublicUrl(request, this.#options);
+    const { policy } = this.#options;
+    if (!policy) return { url, key: url, interfaces: this.#interfacesAt(url) };
+    const principal = request.authentication?.principal;
+    const interfaces = this.#interfacesAt(url).filter((each) => policy.offers(each, principal));
+    const offered = interfaces.map(
+      ({ protocolBinding, protocolVersion }) => protocolBinding + protocolVersion,
+    );
+    return { url, key: [url, ...offered].join(' '), interfaces };
+  }
+
+  #interfacesAt(url: string): AgentInterface[] {
     const { onlyVersion, basePath = '' } = this.#options;
     // 0.2 has no interface of its own beside that of 0.3, with which it shares its format.
-    if (onlyVersion === '0.2')
-      return { ...rest, interfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '0.2' }] };
+    if (onlyVersion === '0.2') return [{ url, protocolBinding: 'JSONRPC', protocolVersion: '0.2' }];
     const isServed = ({ protocolVersion }: AgentInterface) =>
       (onlyVersion ?? protocolVersion) === protocolVersion;
     const grpc = this.hasGrpc ? grpcInterfacesAt(url, this.grpcTenant, basePath) : [];
-    return { ...rest, interfaces: [...interfacesAt(url), ...grpc].filter(isServed) };
-  }
-
-  #publicUrl(request: HttpServerRequest): string {
-    return resolvePublicUrl(request, this.#options);
+    return [...interfacesAt(url), ...grpc].filter(isServed);
   }
 
   #serialize(
@@ -177,15 +200,21 @@ export class CardService {
   ): SerializedCard {
     const text = JSON.stringify(toCardJson(cardWithInterfaces, format));
     const etag = computeEtag(text);
+    const { policy, trustForwarded } = this.#options;
+    const vary = [
+      'A2A-Version, Host',
+      ...(trustForwarded ? [forwardedHeaders] : []),
+      ...(policy ? ['Authorization'] : []),
+    ];
     const headers = [
       'Content-Type',
       'application/json',
       'Cache-Control',
-      `public, max-age=${maxAge}`,
+      `${policy ? 'private' : 'public'}, max-age=${maxAge}`,
       'ETag',
       etag,
       'Vary',
-      this.#options.trustForwarded ? `A2A-Version, Host, ${forwardedHeaders}` : 'A2A-Version, Host',
+      vary.join(', '),
     ];
     return { text, length: new TextEncoder().encode(text).length, etag, headers };
   }

@@ -5,6 +5,7 @@ import { parseVersionHeader } from '../../dialects/negotiation.ts';
 import { isStreamingOperation } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { MessageType } from '../../dialects/protobuf/message-type.ts';
+import { authorizeCall } from '../auth/call-policy.ts';
 import { type HttpServerRequest, type HttpServerResponse, singleHeader } from '../http/http-message.ts';
 import { withoutPreview } from '../http/requested-version.ts';
 import type { ServerContext } from '../http/server-context.ts';
@@ -70,7 +71,7 @@ export function handleGrpc(
       return response;
     });
   };
-  return context.authorizer ? context.authorizer.check(request, operationCall).then(execute) : execute();
+  return authorizeCall(context, request, operationCall, 'GRPC')?.then(execute) ?? execute();
 }
 
 /** The package of the method determines the version; metadata must not name another one. */

@@ -4,6 +4,7 @@ import { A2AError, invalidField } from '../../protocol/errors.ts';
 import { isJsonMediaType, type SameOriginCheck } from '../../primitives/web/same-origin-check.ts';
 import { AuthenticatedRequest } from '../auth/authenticated-request.ts';
 import { AuthError } from '../auth/auth-error.ts';
+import { checkPolicy } from '../auth/call-policy.ts';
 import { createSameOriginCheck, preflightResponse, withCors } from './cors.ts';
 import {
   type HttpServerRequest,
@@ -170,9 +171,11 @@ export class AgentHttpHandler {
     const path = this.#localPath(request);
     // `metrics.allow` may need the credentials.
     if (this.#metrics?.path === path && isReadMethod(request)) return request;
-    return path === undefined || isPublic(request, path)
-      ? authenticators.stripCredentials(request)
-      : authenticators.authenticate(request);
+    if (path !== undefined && !isPublic(request, path)) return authenticators.authenticate(request);
+    // With a policy, the client decides about the card.
+    return this.context.policy && path !== undefined && cardPaths.has(path)
+      ? authenticators.authenticate(request, { allowAnonymous: true })
+      : authenticators.stripCredentials(request);
   }
 
   /** Observer of requests and responses, if there is one. */
@@ -216,10 +219,10 @@ export class AgentHttpHandler {
       switch (path) {
         case '/.well-known/agent-card.json':
           if (hasOldCardPath(this.#options.onlyVersion) === true) throw new A2AError('NOT_FOUND');
-          return this.context.cards.handle(request, false, version);
+          return this.#card(request, false, version);
         case '/.well-known/agent.json':
           if (hasOldCardPath(this.#options.onlyVersion) === false) throw new A2AError('NOT_FOUND');
-          return this.context.cards.handle(request, true, version);
+          return this.#card(request, true, version);
         case '/.well-known/jwks.json':
           if (!this.context.agent.jwks) break;
           return this.context.agent.jwks().then((keys) => jsonResponse(200, JSON.stringify(keys)));
@@ -230,7 +233,7 @@ export class AgentHttpHandler {
           request.telemetry = undefined;
           return this.#readiness();
         case '/agent/authenticatedExtendedCard':
-          return this.context.cards.handleExtended(request, this.context.authorizer);
+          return this.#extendedCard(request);
       }
       if (this.#metrics?.path === path) return this.#metrics.handle(request);
       if (isRpcPath(path))
@@ -240,6 +243,22 @@ export class AgentHttpHandler {
     if (isServerPath(path)) throw new A2AError('NOT_FOUND');
     if (method === 'POST') return this.#post(request, path, version);
     return handleRest(this.context, request, path, undefined, version);
+  }
+
+  async #card(
+    request: HttpServerRequest,
+    isOldPath: boolean,
+    version: string | undefined,
+  ): Promise<HttpServerResponse> {
+    if (this.context.policy) await checkPolicy(this.context, request, { operation: 'card', ...cardCall });
+    return this.context.cards.handle(request, isOldPath, version);
+  }
+
+  async #extendedCard(request: HttpServerRequest): Promise<HttpServerResponse> {
+    const { authorizer, policy, cards } = this.context;
+    const check =
+      policy && (() => checkPolicy(this.context, request, { operation: 'extendedCard', ...cardCall }));
+    return cards.handleExtended(request, authorizer, check);
   }
 
   /** Whether the agent accepts calls, and why not. */
@@ -318,15 +337,15 @@ function normalizeSlashes(path: string): string {
   return path.startsWith('//') ? path.replace(/^\/+/, '/') : path;
 }
 
+/** Requests for a card at paths that are not part of the REST transport. */
+const cardCall = { tenant: undefined, versions: ['0.3'], transport: 'HTTP+JSON', request: {} } as const;
+
+const cardPaths: ReadonlySet<string> = new Set(['/.well-known/agent-card.json', '/.well-known/agent.json']);
+
 const healthPaths: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 
 /** Paths that need no authentication: agent cards and health checks. CORS preflight requests need none either. */
-const publicPaths = new Set([
-  '/.well-known/agent-card.json',
-  '/.well-known/agent.json',
-  '/.well-known/jwks.json',
-  ...healthPaths,
-]);
+const publicPaths = new Set([...cardPaths, '/.well-known/jwks.json', ...healthPaths]);
 
 /** Reasons of bodies that could not be read; they count for the rate limit of the client. */
 const unreadableReasons: ReadonlySet<string> = new Set(['PAYLOAD_TOO_LARGE', 'PARSE_ERROR']);

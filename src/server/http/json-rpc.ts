@@ -12,6 +12,7 @@ import { v1_0 } from '../../dialects/v1_0/index.ts';
 import { A2AError, errorTable } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import { withChallenges } from '../auth/auth-error.ts';
+import { authorizeCall } from '../auth/call-policy.ts';
 import type { Task } from '../../protocol/task.ts';
 import { RpcEnvelope } from './stream-envelope.ts';
 import {
@@ -107,9 +108,8 @@ export function handleRpc(
       );
       return opening instanceof Promise ? opening.catch(fail) : opening;
     };
-    return context.authorizer
-      ? context.authorizer.check(request, operationCall).then(execute).catch(fail)
-      : execute();
+    const authorized = authorizeCall(context, request, operationCall, 'JSONRPC', match.ambiguous);
+    return authorized ? authorized.then(execute).catch(fail) : execute();
   } catch (thrown) {
     return fail(thrown);
   }

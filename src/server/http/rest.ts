@@ -4,6 +4,7 @@ import { v0_3_rest } from '../../dialects/v0_3_rest/index.ts';
 import { v1_0 } from '../../dialects/v1_0/index.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import { withChallenges } from '../auth/auth-error.ts';
+import { authorizeCall } from '../auth/call-policy.ts';
 import { RestEnvelope } from './stream-envelope.ts';
 import { type HttpServerRequest, jsonResponse, type HttpServerResponse } from './http-message.ts';
 import type { ServerContext } from './server-context.ts';
@@ -75,9 +76,8 @@ export function handleRest(
       );
       return opening instanceof Promise ? opening.catch(fail) : opening;
     };
-    return context.authorizer
-      ? context.authorizer.check(request, operationCall).then(execute).catch(fail)
-      : execute();
+    const authorized = authorizeCall(context, request, operationCall, 'HTTP+JSON');
+    return authorized ? authorized.then(execute).catch(fail) : execute();
   } catch (thrown) {
     return fail(thrown);
   }

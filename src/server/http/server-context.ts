@@ -5,6 +5,7 @@ import type { Agent } from '../../protocol/agent.ts';
 import type { A2AError } from '../../protocol/errors.ts';
 import { Authorizer } from '../auth/authorizer.ts';
 import { AuthenticatorChain } from '../auth/authenticator-chain.ts';
+import type { CallPolicy } from '../auth/call-policy.ts';
 import { CardService } from '../cards/card-service.ts';
 import type { HttpServerRequest, HttpServerResponse } from './http-message.ts';
 import { ClientLimiter, type ClientUsage } from '../limits/client-limiter.ts';
@@ -30,6 +31,8 @@ export class ServerContext {
   readonly authenticators: AuthenticatorChain | undefined;
   /** Undefined without authentication. */
   readonly authorizer: Authorizer | undefined;
+  /** Undefined without a policy. */
+  readonly policy: CallPolicy | undefined;
   readonly limits: ServerLimits;
   readonly limiter: ClientLimiter;
   /** Undefined if no proxy is trusted. */
@@ -62,6 +65,7 @@ export class ServerContext {
       options.auth &&
       new AuthenticatorChain(options.auth, (request) => this.limiter.countInvalidCredentials(request));
     this.authorizer = this.authenticators && new Authorizer(this.authenticators, agent);
+    this.policy = options.policy;
     this.cards = new CardService(agent, options, this.authenticators);
     this.isLenient = options.lenientVersion ?? false;
     this.limits = options.limits ?? {};

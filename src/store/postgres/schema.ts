@@ -141,6 +141,17 @@ const steps: readonly SchemaStep[] = [
   create unique index tasks_by_id on tasks (id_key, owner);
   `,
   },
+  {
+    description: 'Add the quotas of gateways',
+    sql: `
+  create table gateway_quotas (
+    key text primary key,
+    period_start bigint not null,
+    used bigint not null
+  );
+  create index gateway_quotas_by_age on gateway_quotas (period_start);
+  `,
+  },
 ];
 
 /** Number of the advisory lock that serializes replicas that create or change the schema. */
