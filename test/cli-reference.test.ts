@@ -94,6 +94,7 @@ const vocabulary: { readonly [flags: string]: string } = {
   '--task-id': 'task ID to',
   '--history': 'number of history messages to include',
   '--only': 'rule or area',
+  '--operation': 'operation to call',
   '--wait': 'wait until the task reaches a terminal or interrupted state',
   '--poll-interval': 'time between polls while waiting',
   '--metadata': 'JSON object to send as request metadata',

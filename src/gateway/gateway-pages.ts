@@ -78,7 +78,7 @@ export function catalogPage(
 }
 
 /** Lists the agents with their health. */
-export function listPage(entries: readonly ListedEntry[], base: string): Page {
+export function agentListPage(entries: readonly ListedEntry[], base: string): Page {
   const agents = entries.map(({ name, added }) => {
     const { state, since } = healthOf(added);
     return {

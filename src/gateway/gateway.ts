@@ -26,10 +26,10 @@ import type { UpstreamHealth } from './agents/upstream.ts';
 import { stripTrailing } from '../primitives/text.ts';
 import {
   agentsPrefix as prefix,
+  agentListPage,
   catalogPage,
   forbiddenPage,
   gatewayCatalogPath,
-  listPage,
   type Page,
   readinessPage,
   rejectedPage,
@@ -308,7 +308,7 @@ class GatewayServer implements Gateway {
         );
       case '/agents':
       case '/agents/':
-        return listPage(await this.#visibleEntries(request, response), this.#baseUrl(request));
+        return agentListPage(await this.#visibleEntries(request, response), this.#baseUrl(request));
       case gatewayCatalogPath: {
         const { cardMaxAge, trustForwarded, policy } = this.#options;
         const base = this.#baseUrl(request);

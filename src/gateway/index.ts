@@ -13,7 +13,13 @@ export {
 export { readGatewayConfig } from './config/read-gateway-config.ts';
 export { gatewayJsonSchema } from './config/gateway-schema.ts';
 export { type ErrorClass, classifyError } from './middleware/error-classification.ts';
-export { createGateway, type Gateway, type GatewayOptions, type GatewayEntry } from './gateway.ts';
+export {
+  createGateway,
+  type Gateway,
+  type GatewayOptions,
+  type GatewayEntry,
+  type GatewayPolicy,
+} from './gateway.ts';
 export { type HealthMonitor, type HealthMonitorOptions, monitorHealth } from './agents/health-monitor.ts';
 export { type TaskOwnershipOptions, withTaskOwnership } from './ownership/with-task-ownership.ts';
 export type { OwnedTask, OwnershipRegister } from './ownership/ownership-register.ts';

@@ -13,6 +13,7 @@ export {
 export {
   type BatchOptions,
   type MeshServer,
+  type MeshCall,
   type MeshServerOptions,
   type MeshServerLimits,
   type MeshLossContext,

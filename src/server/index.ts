@@ -11,6 +11,7 @@ export type { MountedAgent } from './lifecycle/agent-lifecycle.ts';
 export type { DrainOptions } from './lifecycle/drain.ts';
 export type { TlsOptions } from './node/tls.ts';
 export type { GrpcOptions } from './grpc/grpc-options.ts';
+export type { CallPolicy, PolicyCall } from './auth/call-policy.ts';
 export type { CorsOptions, ServerOptions } from './server-options.ts';
 export type { ServerLimits, RateLimit } from './limits/limits.ts';
 export type { MetricsOptions } from './telemetry/metrics-endpoint.ts';

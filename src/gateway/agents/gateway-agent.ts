@@ -37,7 +37,7 @@ export interface GatewayContext {
 }
 
 /** The policy that is in effect; a reload replaces it. */
-export interface CurrentPolicy {
+interface CurrentPolicy {
   /** Undefined if every call is allowed. */
   current: PolicyEnforcer | undefined;
 }

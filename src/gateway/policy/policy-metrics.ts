@@ -3,7 +3,7 @@ import type { PolicyKind } from './policy.ts';
 import type { PolicyOperationName } from './policy-operations.ts';
 
 /** Names, labels and help texts of the metrics of a policy. Labels are names of the gateway file. */
-export const policyMetricNames = {
+const policyMetricNames = {
   decisions: {
     name: 'dragoman_gateway_policy_decisions_total',
     help: 'Decisions of the policy; kind is access, version, transport, size, rate or quota.',

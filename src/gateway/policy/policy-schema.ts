@@ -43,7 +43,9 @@ const targetFields = {
     z.enum(policyOperationNames, { error: `must be one of ${policyOperationNames.join(', ')}` }),
   )
     .optional()
-    .describe('Operations; push stands for those of push configurations. Default: all operations.'),
+    .describe(
+      'Operations; push stands for those of push configurations. Default: all operations; a limit applies to card only if it names it.',
+    ),
 };
 
 const ruleSchema = z

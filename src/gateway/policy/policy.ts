@@ -64,7 +64,11 @@ export class Policy {
 
   decide(question: PolicyQuestion): PolicyDecision {
     const access = this.#decideAccess(question);
-    const limits = this.settings.limits.filter((limit) => matches(limit, question));
+    const isCard = question.operation === 'card';
+    const limits = this.settings.limits.filter(
+      // Reading a card is not a call of the agent, unless a limit names it.
+      (limit) => matches(limit, question) && (!isCard || limit.operations !== undefined),
+    );
     if (!access.isAllowed) return { ...access, kind: 'access', limits };
     for (const limit of limits) {
       const kind = exceededKind(limit, question);

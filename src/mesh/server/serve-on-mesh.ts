@@ -12,6 +12,7 @@ export type { BatchOptions } from './text-batcher.ts';
 export type {
   MeshServerOptions,
   MeshServerLimits,
+  MeshCall,
   MeshLossContext,
   MeshServerTimeouts,
 } from './mesh-server-options.ts';

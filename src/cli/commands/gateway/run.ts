@@ -7,6 +7,7 @@ import {
 } from '../../../gateway/gateway-settings.ts';
 import { createColors } from '../../terminal/colors.ts';
 import { printValidFile, readValidFile } from '../../terminal/print-diagnostics.ts';
+import { UsageError } from '../../terminal/usage-error.ts';
 import { startListening } from '../../terminal/listen-error.ts';
 import { loadAgent } from '../../inputs/load-agent.ts';
 import { type LogFormat, type CliLogs, openLogs } from '../../terminal/log.ts';
@@ -19,7 +20,7 @@ import { readInputFile } from '../../inputs/read-input-file.ts';
 
 /** Flags of `dragoman gateway`. */
 export interface GatewayFlags {
-  config: string;
+  config?: string;
   check?: boolean;
   port?: number;
   host?: string;
@@ -29,7 +30,10 @@ export interface GatewayFlags {
 }
 
 /** Runs `dragoman gateway` until a signal arrives, or validates its file with `--check`. */
-export async function runGatewayCommand(flags: GatewayFlags): Promise<void> {
+export async function runGatewayCommand({ config, ...more }: GatewayFlags): Promise<void> {
+  if (config === undefined)
+    throw new UsageError('The configuration file is missing', 'Name a gateway file with -c FILE.');
+  const flags = { ...more, config };
   const settings = readValidFile(() => readConfig(flags));
   if (flags.check) {
     const agents = settings.agents.map(({ name }) => name);
@@ -57,7 +61,7 @@ export async function runGatewayCommand(flags: GatewayFlags): Promise<void> {
 }
 
 /** @throws DocumentError if the file is invalid. */
-function readConfig({ config, port, host, store }: GatewayFlags): GatewaySettings {
+function readConfig({ config, port, host, store }: GatewayFlags & { config: string }): GatewaySettings {
   const text = readInputFile(config, 'Name a gateway file with -c FILE.');
   const read = readGatewayConfig(text, config, process.env);
   const settings = store === undefined ? read : { ...read, store: resolveStore(store) };
@@ -68,7 +72,11 @@ function readConfig({ config, port, host, store }: GatewayFlags): GatewaySetting
 }
 
 /** Reloads the configuration file. */
-function reload(running: RunningGateway, flags: GatewayFlags, { agent: log }: CliLogs): Promise<void> {
+function reload(
+  running: RunningGateway,
+  flags: GatewayFlags & { config: string },
+  { agent: log }: CliLogs,
+): Promise<void> {
   return reloadFile(flags.config, log, async () => {
     const changes = await running.reload(readConfig(flags));
     for (const key of changes.needsRestart)

@@ -1,0 +1,92 @@
+import type { Principal } from '../../protocol/agent.ts';
+import type { ProtocolVersion } from '../../protocol/card.ts';
+import type { GatewaySettings } from '../gateway-settings.ts';
+import { Policy, type PolicyCaller, type PolicyDecision, type PolicyKind } from './policy.ts';
+import { operationsByName, type PolicyOperationName } from './policy-operations.ts';
+import type { CallLimit, PolicyTransport } from './policy-settings.ts';
+
+/** A call to explain. */
+export interface ExplainedCall {
+  readonly agent: string;
+  readonly operation: PolicyOperationName;
+  readonly caller: PolicyCaller;
+  readonly tenant: string | undefined;
+  readonly version: ProtocolVersion;
+  readonly transport: PolicyTransport;
+  readonly bytes: number;
+  readonly parts: number;
+  readonly fileBytes: number;
+}
+
+/** What the gateway decides about a call, and why. */
+export interface PolicyExplanation {
+  readonly agent: string;
+  readonly operation: PolicyOperationName;
+  readonly result: 'allowed' | 'denied';
+  /** `authentication` if the gateway rejects a call without credentials before it asks the policy. */
+  readonly kind: PolicyKind | 'authentication' | 'none';
+  /** Text of the rule that decided. */
+  readonly reason: string;
+  /** Place of the rule, as `file:line`; undefined if the file has no policy. */
+  readonly place: string | undefined;
+  readonly limits: readonly { readonly name: string; readonly place: string; readonly text: string }[];
+}
+
+/** Explains what a gateway decides about a call, by the code that decides when it runs. Rates and quotas are not counted. */
+export function explainCall(settings: GatewaySettings, call: ExplainedCall): PolicyExplanation {
+  const { agent, operation, caller, version } = call;
+  const { file, auth, policy } = settings;
+  const answer = (
+    decided: Pick<PolicyExplanation, 'result' | 'kind' | 'reason'> & Partial<PolicyExplanation>,
+  ): PolicyExplanation => ({ agent, operation, place: undefined, limits: [], ...decided });
+  const needsCredentials = auth !== undefined && !auth.optional && call.transport !== 'mesh';
+  if (!caller.principal && needsCredentials && operation !== 'card')
+    return answer({ result: 'denied', kind: 'authentication', reason: 'auth requires credentials' });
+  if (!policy) return answer({ result: 'allowed', kind: 'none', reason: 'the file has no policy' });
+  const decision = new Policy(policy).decide({
+    ...call,
+    operation: operationsByName[operation][0],
+    versions: [version === '0.2' ? '0.3' : version],
+    size: call,
+  });
+  const { decidedBy } = decision;
+  return answer({
+    result: decision.isAllowed ? 'allowed' : 'denied',
+    kind: decision.kind,
+    reason: formatReason(decision),
+    place: `${file}:${typeof decidedBy === 'string' ? policy.line : decidedBy.line}`,
+    limits: decision.limits.map((limit) => ({
+      name: limit.name,
+      place: `${file}:${limit.line}`,
+      text: formatLimit(limit),
+    })),
+  });
+}
+
+/** Returns the scopes that a static token or key in the file gives a client. */
+export function scopesInFile({ auth }: GatewaySettings, id: string): Principal['scopes'] {
+  const holders = [...(auth?.bearer ?? []), ...(auth?.api_keys?.keys ?? [])];
+  return holders.find(({ principal }) => principal === id)?.scopes;
+}
+
+function formatReason({ decidedBy, kind, isAllowed }: PolicyDecision): string {
+  if (decidedBy === 'visible') return 'the caller may call another operation of the agent';
+  if (decidedBy === 'default') return `no rule matches; the default is ${isAllowed ? 'allow' : 'deny'}`;
+  return 'effect' in decidedBy ? `rule: ${decidedBy.effect}` : `limit ${decidedBy.name}: ${kind}`;
+}
+
+function formatLimit(limit: CallLimit): string {
+  const { versions, transports, requestBytes, parts, fileBytes, rate, quota, countBy } = limit;
+  const counted = `by ${countBy}`;
+  return [
+    versions && `versions ${versions.join(', ')}`,
+    transports && `transports ${transports.join(', ')}`,
+    requestBytes !== undefined && `at most ${requestBytes} bytes`,
+    parts !== undefined && `at most ${parts} parts`,
+    fileBytes !== undefined && `files of at most ${fileBytes} bytes`,
+    rate && `${rate.perSecond} requests per second, ${rate.burst} at once, ${counted}`,
+    quota && `${quota.requests} requests per ${quota.per}, ${counted}`,
+  ]
+    .filter(Boolean)
+    .join('; ');
+}
