@@ -33,6 +33,8 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
+    // Commands under test leave the folders of the user alone.
+    env: { DRAGOMAN_SESSIONS: 'off' },
     // One more than the cores of a small machine: files that start processes and brokers wait for half of their time.
     maxWorkers: 3,
     setupFiles: ['test/support/client/forget-endpoints.ts'],

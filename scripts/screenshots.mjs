@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { chromium } from 'playwright-core';
 
-const up = spawn(process.execPath, ['dist/cli/main.js', 'up', '-o', 'json'], {
+const up = spawn(process.execPath, ['dist/cli/main.js', 'up', '--sessions', 'off', '-o', 'json'], {
   stdio: ['ignore', 'pipe', 'inherit'],
 });
 const info = await new Promise((resolve, reject) => {

@@ -14,6 +14,13 @@
  * | `POST /api/agents/{id}/messages` | {@link ChatInput} | stream of {@link ChatEvent} |
  * | `GET /api/agents/{id}/endpoints` | | {@link AgentEndpoint}[] |
  * | `POST /api/agents/{id}/requests` | {@link ComposedRequest} | stream of {@link ComposedRequestEvent} |
+ * | `GET /api/conversations` | | {@link ConversationSummary}[], newest first |
+ * | `DELETE /api/conversations` | | 204; deletes all conversations |
+ * | `GET /api/conversations/{id}` | | {@link KeptConversation} |
+ * | `POST /api/conversations/{id}` | `{ name }` | 204; renames it |
+ * | `DELETE /api/conversations/{id}` | | 204 |
+ * | `GET /api/conversations/{id}/turns/{turn}/events` | | stream of {@link ChatEvent}: those so far, then new ones until the end of the turn |
+ * | `DELETE /api/conversations/{id}/turns/{turn}` | | 204; stops waiting for the agent |
  * | `GET /api/agents/{id}/tasks?…` | | `TaskPage` of the model; query: contextId, state, pageSize, pageToken, variant |
  * | `GET /api/agents/{id}/tasks/{taskId}` | | `Task` |
  * | `POST /api/agents/{id}/tasks/{taskId}/cancel` | | `Task` |
@@ -22,7 +29,12 @@
  * | `GET /api/traffic?after=n&log=id` | | stream of {@link TrafficEvent}: records after `n`, if the log id matches, then new ones |
  * | `DELETE /api/traffic` | | 204; clears the traffic log |
  * | `GET /api/traffic/file` | | a traffic file |
- * | `POST /api/traffic/file` | a traffic file | `{ records: TrafficRecord[] }`, validated; not stored |
+ * | `POST /api/traffic/file?name=…` | a traffic file | `{ records: TrafficRecord[] }`, validated; kept as a recording |
+ * | `GET /api/recordings` | | {@link RecordingEntry}[], newest first |
+ * | `DELETE /api/recordings` | | 204; deletes all recordings |
+ * | `GET /api/recordings/{id}` | | `{ records: TrafficRecord[] }` |
+ * | `POST /api/recordings/{id}` | `{ name }` | 204; renames it |
+ * | `DELETE /api/recordings/{id}` | | 204 |
  * | `POST /api/traffic/scenario` | `{ records: TrafficRecord[] }` | `{ yaml: string }` |
  * | `POST /api/conformance` | {@link ConformanceInput} | stream of {@link ConformanceEvent} |
  * | `GET /api/load?agent=name` | | stream of {@link LoadEvent}: the last five minutes, then one sample per second; of all agents without `agent` |
@@ -43,7 +55,7 @@ import type { StreamEvent } from '../protocol/event.ts';
 import type { LintFinding } from '../protocol/lint-stream.ts';
 import type { Message } from '../protocol/message.ts';
 import type { Part } from '../protocol/part.ts';
-import type { Task } from '../protocol/task.ts';
+import type { Task, TaskState } from '../protocol/task.ts';
 import type { TrafficRecord } from '../tap/traffic-record.ts';
 
 /** Version and features of the console. */
@@ -54,6 +66,10 @@ export interface ConsoleInfo {
   readonly hasPushDeliveries: boolean;
   /** True if replicas share the task store, so that each unfinished task has a holder. */
   readonly hasReplicas: boolean;
+  /** Folder that keeps conversations and recordings; undefined if they end with the console. */
+  readonly sessionFolder?: string;
+  /** What could not be kept or read, in words for the user. */
+  readonly sessionNotes: readonly string[];
 }
 
 /** The replica that holds a task. */
@@ -168,6 +184,56 @@ export interface ChatInput {
   readonly variant?: ProtocolVariant;
   /** Streams events instead of one result. @defaultValue true if the agent supports it */
   readonly stream?: boolean;
+  /** Keeps the message and its events as a turn of a conversation; both IDs are chosen by the page. */
+  readonly conversation?: { readonly id: string; readonly turn: string };
+}
+
+/** A conversation in a list. */
+export interface ConversationSummary {
+  readonly id: string;
+  readonly agentId: string;
+  /** Title of the user, or the beginning of the first message. */
+  readonly title: string;
+  /** Time of the last message in milliseconds since 1970. */
+  readonly at: number;
+  /** State of the last task. */
+  readonly state?: TaskState;
+}
+
+/** A message of the user with the events that the console received. */
+export interface KeptTurn {
+  readonly id: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly input: readonly Part[];
+  /** The task that the message continued. */
+  readonly taskId?: string;
+  /** Chunks that follow each other are joined. */
+  readonly events: readonly ChatEvent[];
+  /** Number of events that exceeded the limit. */
+  readonly omitted: number;
+  /** True until the last event. */
+  readonly isRunning: boolean;
+}
+
+/** A conversation with its turns. */
+export interface KeptConversation {
+  readonly id: string;
+  readonly agentId: string;
+  readonly title: string;
+  readonly turns: readonly KeptTurn[];
+}
+
+/** A recording of traffic. */
+export interface RecordingEntry {
+  readonly id: string;
+  readonly name: string;
+  /** Last change in milliseconds since 1970. */
+  readonly at: number;
+  /** Bytes. */
+  readonly size: number;
+  /** True for the recording of this console, which still grows. */
+  readonly isLive: boolean;
 }
 
 /** An interface of an agent. */

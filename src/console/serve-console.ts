@@ -6,10 +6,10 @@ import { undiciHttpClient } from '../client/http/undici-driver.ts';
 import { packageVersion } from '../primitives/node/package-version.ts';
 import type { TaskStore } from '../store/task-store.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { A2AError, errorTable, invalidField } from '../protocol/errors.ts';
+import { A2AError, invalidField } from '../protocol/errors.ts';
 import type { LogSink } from '../primitives/log.ts';
 import { isLoopbackHost } from '../primitives/loopback.ts';
-import type { HttpServerRequest, HttpServerResponse } from '../server/http/http-message.ts';
+import type { HttpServerRequest } from '../server/http/http-message.ts';
 import { withRetryAfter } from '../server/limits/limits.ts';
 import { listen } from '../server/node/listen.ts';
 import { type ExchangeLimitOptions, ExchangeLimits } from '../server/node/exchange-limits.ts';
@@ -25,17 +25,20 @@ import { cardRoutes } from './routes/card-routes.ts';
 import { catalogRoutes } from './routes/catalog-routes.ts';
 import { JsonEventStream } from './json-event-stream.ts';
 import { conformanceRoutes } from './routes/conformance-routes.ts';
-import { errorText } from './agents/console-agent.ts';
+import { errorStatus, invalidToken, noStore, toErrorBody, toHttpResponse } from './api-responses.ts';
 import { LoadRuns } from './load/load-runs.ts';
 import { LoadMonitor } from './routes/load-routes.ts';
 import { loadRunRoutes } from './routes/load-run-routes.ts';
 import { securityHeaders, StaticPage } from './static-page.ts';
 import { holderRoutes } from './routes/holder-routes.ts';
 import { pushRoutes } from './routes/push-routes.ts';
-import { type ApiResponse, matchRoute, type ApiRoutes } from './api-routes.ts';
+import { matchRoute, type ApiRoutes } from './api-routes.ts';
 import { composedRequestRoutes } from './routes/composed-request-routes.ts';
 import { chatRoutes } from './routes/chat-routes.ts';
+import { conversationRoutes } from './routes/conversation-routes.ts';
+import { recordingRoutes } from './routes/recording-routes.ts';
 import { trafficRoutes } from './routes/traffic-routes.ts';
+import { ConsoleSessions } from './sessions/console-sessions.ts';
 
 /** Options of {@link serveConsole}. All options are optional. */
 export interface ConsoleOptions extends Readonly<Pick<ExchangeLimitOptions, 'limits' | 'stallTimeout'>> {
@@ -53,6 +56,12 @@ export interface ConsoleOptions extends Readonly<Pick<ExchangeLimitOptions, 'lim
   readonly metrics?: Metrics | readonly Metrics[];
   /** Task stores with push deliveries; a function if they change. */
   readonly taskStore?: TaskStore | (() => readonly TaskStore[]);
+  /**
+   * Folder in which conversations, recordings and added agents are kept. Each running console uses a subfolder of its
+   * own. Credentials are not stored.
+   * @defaultValue nothing is kept
+   */
+  readonly sessions?: string;
   /** @defaultValue 0, any free port */
   readonly port?: number;
   /** Loopback address to listen on. @defaultValue `127.0.0.1` */
@@ -90,7 +99,10 @@ export async function serveConsole(options: ConsoleOptions = {}): Promise<Runnin
   checkLoopback(host);
   if (!/^[\w.~-]{16,}$/.test(token))
     throw invalidField('token', 'must have at least 16 characters of A-Z a-z 0-9 . _ ~ -');
-  const consoleServer = new ConsoleServer(options, token, new StaticPage());
+  const page = new StaticPage();
+  const trafficLog = options.trafficLog ?? new TrafficLog();
+  const sessions = await ConsoleSessions.open(options.sessions, trafficLog, options.log);
+  const consoleServer = new ConsoleServer(options, { token, page, trafficLog, sessions });
   const server = await listen(
     {
       listener: (request, response) => consoleServer.handle(request, response),
@@ -98,7 +110,10 @@ export async function serveConsole(options: ConsoleOptions = {}): Promise<Runnin
       metrics: undefined,
     },
     { ...(options.limits && { limits: options.limits }), host, port },
-  );
+  ).catch(async (thrown: unknown) => {
+    await consoleServer.close();
+    throw thrown;
+  });
   const origin = server.url;
   consoleServer.origin = { origin, port: server.port };
   const stop = async (): Promise<void> => {
@@ -123,6 +138,14 @@ function checkLoopback(host: string): void {
   });
 }
 
+/** Collaborators of {@link ConsoleServer}. */
+interface ConsoleServerContext {
+  readonly token: string;
+  readonly page: StaticPage;
+  readonly trafficLog: TrafficLog;
+  readonly sessions: ConsoleSessions;
+}
+
 /** Handles the requests of the page. */
 class ConsoleServer {
   origin: ConsoleOrigin = { origin: '', port: -1 };
@@ -134,21 +157,22 @@ class ConsoleServer {
   readonly #load: LoadMonitor;
   readonly #loadRuns = new LoadRuns();
   readonly #http: HttpClient;
+  readonly #sessions: ConsoleSessions;
   readonly #log: LogSink | undefined;
   readonly #maxStreams: number;
   readonly #closing = new AbortController();
   #streams = 0;
 
-  constructor(options: ConsoleOptions, token: string, page: StaticPage) {
+  constructor(options: ConsoleOptions, { token, page, trafficLog, sessions }: ConsoleServerContext) {
     const { agents = [], maxAgents = 64, maxStreams = 64, maxBodyBytes = 64 * 1_024 * 1_024 } = options;
     this.#page = page;
     this.#token = token;
+    this.#sessions = sessions;
     this.#limits = new ExchangeLimits({ ...options, maxBodyBytes });
     this.#log = options.log;
     this.#maxStreams = maxStreams;
     const http = undiciHttpClient({ connectTimeout: 5_000, maxConnections: 64 });
     this.#http = http;
-    const trafficLog = options.trafficLog ?? new TrafficLog();
     const recordsOwnRequests = options.recordOwnRequests ?? options.trafficLog === undefined;
     const to = (origin: string): string => this.#agents.nameAt(origin) ?? agentNameFromUrl(origin);
     const userHttp = withUserAgent(http, 'dragoman-console');
@@ -156,28 +180,39 @@ class ConsoleServer {
       ? tapHttpClient(userHttp, trafficLog, { from: 'console', to })
       : userHttp;
     const quietHttp = withUserAgent(http, consoleProbeProduct);
-    const registry = new AgentRegistry(agents, maxAgents, { http: recordedHttp, quietHttp });
+    const registry = new AgentRegistry(agents, maxAgents, {
+      http: recordedHttp,
+      quietHttp,
+      added: sessions.added,
+      redactor: sessions.redactor,
+      onChange: (urls) => sessions.keepAgents(urls),
+    });
     this.#agents = registry;
     const ownLog = recordsOwnRequests ? trafficLog : undefined;
     const sender = new ComposedRequestSender({ http, trafficLog: ownLog, nameAt: to });
     this.#load = new LoadMonitor([options.metrics ?? []].flat(), trafficLog);
     const taskStores = listTaskStores(options);
-    const info: Omit<ConsoleInfo, 'hasReplicas' | 'hasPushDeliveries'> = {
-      name: 'dragoman',
-      version: packageVersion(),
-    };
+    const info = { name: 'dragoman' as const, version: packageVersion() };
     this.#routes = {
       'GET info': () => {
         const stores = taskStores();
         const hasReplicas = stores.some(({ replica }) => replica);
-        return { json: { ...info, hasPushDeliveries: stores.length > 0, hasReplicas } };
+        const current: ConsoleInfo = {
+          ...info,
+          hasPushDeliveries: stores.length > 0,
+          hasReplicas,
+          ...sessions.info,
+        };
+        return { json: current };
       },
       ...registry.routes,
       ...cardRoutes(registry, http),
       ...catalogRoutes(registry, quietHttp),
-      ...chatRoutes(registry),
+      ...chatRoutes(registry, sessions.conversations),
       ...composedRequestRoutes(registry, sender),
-      ...trafficRoutes(trafficLog),
+      ...conversationRoutes(registry, sessions.conversations),
+      ...trafficRoutes(trafficLog, sessions.recordings),
+      ...recordingRoutes(sessions.recordings),
       ...conformanceRoutes({ agents: registry, http, version: info.version }),
       ...this.#load.routes,
       ...loadRunRoutes(registry, this.#loadRuns),
@@ -207,6 +242,7 @@ class ConsoleServer {
   }
 
   async close(): Promise<void> {
+    await this.#sessions.close();
     this.#closing.abort();
     this.#load.close();
     await this.#loadRuns.stop();
@@ -315,31 +351,4 @@ class ConsoleServer {
     if (reason === 'INTERNAL_ERROR')
       this.#log?.({ level: 'error', message: 'Console request failed', error: cause ?? thrown });
   }
-}
-
-const noStore = ['Cache-Control', 'no-store'];
-
-function toHttpResponse(result: Exclude<ApiResponse, { stream: unknown }>): HttpServerResponse {
-  const headers = [...securityHeaders, ...noStore];
-  if ('isEmpty' in result) return { status: 204, headers, body: undefined };
-  if ('json' in result) headers.push('Content-Type', 'application/json');
-  else
-    headers.push('Content-Type', result.type, 'Content-Disposition', `attachment; filename="${result.name}"`);
-  return { status: 200, headers, body: 'json' in result ? JSON.stringify(result.json) : result.file };
-}
-
-function invalidToken(): A2AError {
-  return new A2AError('UNAUTHENTICATED', 'Missing or invalid console token', {
-    hint: 'Open the URL that the console printed at start; it contains the token.',
-  });
-}
-
-function toErrorBody(thrown: unknown): { reason: string; message: string } {
-  return { reason: A2AError.from(thrown).reason, message: errorText(thrown) };
-}
-
-/** Returns the HTTP status. 401 and 403 are reserved for the console itself; those of an agent become 502. */
-function errorStatus(thrown: unknown): number {
-  const { http } = errorTable[A2AError.from(thrown).reason];
-  return http === 401 || http === 403 ? 502 : http;
 }

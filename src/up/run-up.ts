@@ -24,6 +24,8 @@ import type { HostedSettings, PortSetting, UpSettings } from './up-settings.ts';
 export interface UpContext extends Omit<HostingContext, 'store'>, GatewayObservers {
   /** Called with deviations from the settings, such as a port in use or a missing library. */
   readonly note: (text: string) => void;
+  /** Folder that keeps the sessions of the console; undefined keeps none. */
+  readonly sessions?: string;
 }
 
 /** Running processes of `dragoman up`: agents, gateway, MCP server and console. */
@@ -146,6 +148,7 @@ class UpProcess implements RunningUp {
         trafficLog: this.#trafficLog,
         port,
         log: this.#context.log,
+        ...(this.#context.sessions !== undefined && { sessions: this.#context.sessions }),
         taskStore: () => this.hosted.flatMap(({ taskStore: ledger }) => ledger ?? []),
         ...(metrics && { metrics }),
       }),

@@ -1,9 +1,15 @@
 import { expect, it } from 'vitest';
 import { safeFileName } from './download.ts';
-import { formatByteSize, formatClockTime, formatDuration } from './format-units.ts';
+import { formatByteSize, formatClockTime, formatDayOrTime, formatDuration } from './format-units.ts';
 
 it('formats durations', () => {
   expect([120.4, 3400, 125_000].map(formatDuration)).toEqual(['120 ms', '3.4 s', '2 min 5 s']);
+});
+
+it('formats times of today without the day, and other times without the clock', () => {
+  const noon = new Date(2026, 5, 1, 12, 5).getTime();
+  expect(formatDayOrTime(noon, noon + 3_600_000)).toBe('12:05');
+  expect(formatDayOrTime(noon, noon + 86_400_000)).toBe('2026-06-01');
 });
 
 it('formats sizes', () => {

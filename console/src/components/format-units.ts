@@ -21,6 +21,12 @@ export function formatDateTime(time: string | number): string {
   return `${day} ${formatClockTime(time).slice(0, 8)}`;
 }
 
+/** Formats a time of today as `14:03`, and another day as `2026-06-01`. */
+export function formatDayOrTime(time: number, now: number = Date.now()): string {
+  const [day = '', clock = ''] = formatDateTime(time).split(' ');
+  return formatDateTime(now).startsWith(day) ? clock.slice(0, 5) : day;
+}
+
 /** Formats a duration, as in `120 ms`, `3.4 s`, `2 min 5 s`. */
 export function formatDuration(millis: number): string {
   if (millis < 1000) return `${Math.round(millis)} ms`;

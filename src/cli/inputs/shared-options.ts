@@ -1,4 +1,5 @@
 import { Option } from 'commander';
+import { sessionLocation } from '../../console/sessions/session-location.ts';
 import { isLoopbackHost } from '../../primitives/loopback.ts';
 import type { CorsOptions } from '../../server/server-options.ts';
 import { printWarning } from '../terminal/print-error.ts';
@@ -119,4 +120,18 @@ export function durationOption(
   parse: (text: string) => number = parseDuration,
 ): Option {
   return new Option(flags, description).argParser(parse).default(parse(defaultText), defaultText);
+}
+
+/** Creates the option for the folder of console sessions. */
+export function sessionsOption(): Option {
+  return new Option(
+    '--sessions <folder>',
+    'folder that keeps conversations, recordings and added agents of the console, or off; DRAGOMAN_SESSIONS (default: a folder of the user)',
+  );
+}
+
+/** Converts the flag of {@link sessionsOption} to the option of `serveConsole`. */
+export function sessionOptions({ sessions }: { sessions?: string }): { sessions?: string } {
+  const folder = sessionLocation(sessions);
+  return folder === undefined ? {} : { sessions: folder };
 }

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Credentials } from '../../client/credentials.ts';
+import type { Redactor } from '../../primitives/redaction.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { AgentEntry, CredentialsInput } from '../console-api.ts';
 import { newAgentSchema, parseRequestBody } from '../routes/request-schemas.ts';
-import { toCredentials } from './credentials.ts';
+import { toCredentials, withRedaction } from './credentials.ts';
 import { type ConsoleAgentContext, ConsoleAgent } from './console-agent.ts';
 import { emptyResponse, type ApiRoutes } from '../api-routes.ts';
 
@@ -15,16 +16,38 @@ export interface InitialAgent {
   readonly credentials?: CredentialsInput | Credentials;
 }
 
+/** Collaborators of {@link AgentRegistry}. */
+interface RegistryContext extends ConsoleAgentContext {
+  /** Agents that the user added in earlier runs. */
+  readonly added: readonly InitialAgent[];
+  /** Receives the credentials. */
+  readonly redactor: Redactor;
+  /** Called with the URLs of all agents that the user added when they change. */
+  readonly onChange: (addedUrls: string[]) => Promise<void>;
+}
+
 /** Agents of the console. Credentials are stored only here, in memory. */
 export class AgentRegistry {
   readonly #agents = new Map<string, ConsoleAgent>();
   readonly #context: ConsoleAgentContext;
   readonly #maxAgents: number;
 
-  constructor(initial: readonly InitialAgent[], maxAgents: number, context: ConsoleAgentContext) {
+  readonly #onChange: (addedUrls: string[]) => Promise<void>;
+  readonly #redactor: Redactor;
+
+  constructor(
+    initial: readonly InitialAgent[],
+    maxAgents: number,
+    { added, redactor, onChange, ...context }: RegistryContext,
+  ) {
     this.#context = context;
+    this.#redactor = redactor;
+    this.#onChange = onChange;
     this.#maxAgents = Math.max(maxAgents, initial.length);
     for (const agent of initial) this.#put(agent, false);
+    for (const agent of added)
+      if (this.#agents.size < this.#maxAgents && !this.#agents.has(hashUrl(agent.url)))
+        this.#put(agent, true);
   }
 
   /** Replaces the initial agents. Agents added by the user stay. */
@@ -78,6 +101,7 @@ export class AgentRegistry {
       });
     const agent = this.#put(input, previous?.info.isRemovable ?? true);
     await previous?.close();
+    await this.#reportChange();
     return agent.refresh();
   }
 
@@ -85,12 +109,18 @@ export class AgentRegistry {
     if (!agent.info.isRemovable)
       throw new A2AError('CONFLICT', 'An agent of the command line cannot be removed');
     this.#agents.delete(agent.info.id);
+    await this.#reportChange();
     await agent.close();
+  }
+
+  #reportChange(): Promise<void> {
+    return this.#onChange(this.all().flatMap(({ info }) => (info.isRemovable ? [info.url] : [])));
   }
 
   #put({ url, name, credentials }: InitialAgent, isRemovable: boolean): ConsoleAgent {
     const id = hashUrl(url);
-    const info = { id, url, name, credentials: credentials && toCredentials(credentials), isRemovable };
+    const redacted = credentials && withRedaction(toCredentials(credentials), this.#redactor);
+    const info = { id, url, name, credentials: redacted, isRemovable };
     const agent = new ConsoleAgent(info, this.#context);
     this.#agents.set(id, agent);
     return agent;

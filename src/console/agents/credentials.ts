@@ -1,5 +1,6 @@
 import { apiKey, bearer, clientCredentials, type Credentials } from '../../client/credentials.ts';
 import type { HttpClient } from '../../client/http/http-client.ts';
+import type { Redactor } from '../../primitives/redaction.ts';
 import type { CredentialsInput } from '../console-api.ts';
 
 /** Converts the input of the user to credentials. */
@@ -35,4 +36,22 @@ export async function credentialHeaders(
   http: HttpClient,
 ): Promise<Record<string, string>> {
   return (await credentials?.headers({ url, operation: 'send', call: {}, http })) ?? {};
+}
+
+/** Returns the same credentials. All values that they send become secrets of a redactor. */
+export function withRedaction(credentials: Credentials, redactor: Redactor): Credentials {
+  const register = (values: Record<string, string>): Record<string, string> => {
+    for (const value of Object.values(values)) {
+      redactor.addSecret(value);
+      redactor.addSecret(/^\w+ (\S.*)$/.exec(value)?.[1]);
+    }
+    return values;
+  };
+  return {
+    headers: async (request) => register(await credentials.headers(request)),
+    ...(credentials.query && {
+      query: async (request) => register((await credentials.query?.(request)) ?? {}),
+    }),
+    refresh: (rejected) => credentials.refresh?.(rejected) ?? false,
+  };
 }

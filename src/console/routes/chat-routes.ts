@@ -12,27 +12,35 @@ import {
   chatInputSchema,
 } from './request-schemas.ts';
 import type { JsonEventStream } from '../json-event-stream.ts';
-import { errorText } from '../agents/console-agent.ts';
+import { type ConsoleAgent, errorText } from '../agents/console-agent.ts';
 import type { ApiRoutes } from '../api-routes.ts';
+import type { Conversations } from '../sessions/conversations.ts';
+
+/** Receives the events of an answer. @returns false if no further events are needed */
+type AddEvent = (event: ChatEvent) => Promise<boolean>;
 
 /** Routes of the chat and task views. */
-export function chatRoutes(agents: AgentRegistry): ApiRoutes {
+export function chatRoutes(agents: AgentRegistry, conversations: Conversations): ApiRoutes {
   return {
     'POST agents/{}/messages': async ({ body }, id = '') => {
       const input = parseRequestBody(chatInputSchema, body);
       const consoleAgent = agents.get(id);
-      return {
-        stream: (stream) =>
-          endStream(stream, async () => {
-            const agent = await consoleAgent.connect(input.variant);
-            const isStreaming = input.stream ?? (await consoleAgent.entry()).isStreaming;
-            const request = buildRequest(input);
-            const call = { signal: stream.signal };
-            if (isStreaming) return forwardEvents(agent.stream(request, call), stream);
-            await sendEvent(stream, { kind: 'result', result: await agent.send(request, call) });
-            return [];
-          }),
+      const { conversation, parts, taskId } = input;
+      if (!conversation)
+        return {
+          stream: (stream) => answer(consoleAgent, input, (event) => sendEvent(stream, event), stream.signal),
+        };
+      const turn = conversations.start(conversation, id, {
+        input: parts,
+        ...(taskId !== undefined && { taskId }),
+      });
+      const { signal } = turn.stop;
+      const add: AddEvent = async (event) => {
+        await conversations.add(conversation.id, turn, event);
+        return !signal.aborted;
       };
+      conversations.run(conversation.id, turn, () => answer(consoleAgent, input, add, signal));
+      return { stream: (stream) => turn.follow(stream) };
     },
     'GET agents/{}/tasks': async ({ query, signal }, id = '') => {
       const { state: status, ...filters } = parseTaskQuery(query);
@@ -52,11 +60,13 @@ export function chatRoutes(agents: AgentRegistry): ApiRoutes {
       const consoleAgent = agents.get(id);
       const variant = parseVariantParameter(query);
       return {
-        stream: (stream) =>
-          endStream(stream, async () => {
+        stream: (stream) => {
+          const add: AddEvent = (event) => sendEvent(stream, event);
+          return answerSafely(add, stream.signal, async () => {
             const agent = await consoleAgent.connect(variant);
-            return forwardEvents(agent.subscribe({ id: taskId }, { signal: stream.signal }), stream);
-          }),
+            return forwardEvents(agent.subscribe({ id: taskId }, { signal: stream.signal }), add);
+          });
+        },
       };
     },
   };
@@ -70,28 +80,46 @@ function sendEvent(stream: JsonEventStream, event: ChatEvent): Promise<boolean> 
   return stream.send(event);
 }
 
-/** Runs `work` and ends the stream with `done`, or with `error` if it rejects. */
-async function endStream(
-  stream: JsonEventStream,
+/** Sends a message and passes on the events of the answer. Never rejects. */
+function answer(
+  consoleAgent: ConsoleAgent,
+  input: ChatInput,
+  add: AddEvent,
+  signal: AbortSignal,
+): Promise<void> {
+  return answerSafely(add, signal, async () => {
+    const agent = await consoleAgent.connect(input.variant);
+    const isStreaming = input.stream ?? (await consoleAgent.entry()).isStreaming;
+    const request = buildRequest(input);
+    if (isStreaming) return forwardEvents(agent.stream(request, { signal }), add);
+    await add({ kind: 'result', result: await agent.send(request, { signal }) });
+    return [];
+  });
+}
+
+/** Runs `work` and adds `done` at its end, or `error` if it rejects. Stopping is no error. */
+export async function answerSafely(
+  add: AddEvent,
+  signal: AbortSignal,
   work: () => Promise<readonly LintFinding[]>,
 ): Promise<void> {
   try {
     const findings = await work();
-    await sendEvent(stream, { kind: 'done', ...(findings.length > 0 && { findings }) });
+    await add({ kind: 'done', ...(findings.length > 0 && { findings }) });
   } catch (thrown) {
     const { reason } = A2AError.from(thrown);
-    await sendEvent(stream, { kind: 'error', reason, message: errorText(thrown) });
+    await add(signal.aborted ? { kind: 'done' } : { kind: 'error', reason, message: errorText(thrown) });
   }
 }
 
-/** Forwards events as fast as the page reads them. When the page disconnects, the task continues. */
-async function forwardEvents(
+/** Passes events on as fast as they are taken. When no more are needed, the task continues. */
+export async function forwardEvents(
   events: AsyncIterable<StreamEvent>,
-  stream: JsonEventStream,
+  add: AddEvent,
 ): Promise<readonly LintFinding[]> {
   const linter = new StreamLinter();
   for await (const event of events)
-    if (!(await sendEvent(stream, { kind: 'event', event, findings: linter.check(event) }))) return [];
+    if (!(await add({ kind: 'event', event, findings: linter.check(event) }))) return [];
   return linter.end();
 }
 

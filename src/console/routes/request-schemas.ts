@@ -77,12 +77,18 @@ const variant = z.strictObject({
   transport,
 }) satisfies z.ZodType<ProtocolVariant>;
 
+/** Becomes a file name. */
+const identifier = z
+  .string()
+  .regex(/^[\w-]{1,64}$/, { error: 'must have up to 64 letters, digits, _ and -' });
+
 export const chatInputSchema = z.strictObject({
   parts: z.array(part).min(1, { error: 'must have at least one part' }).max(1_000),
   taskId: text.exactOptional(),
   contextId: text.exactOptional(),
   variant: variant.exactOptional(),
   stream: z.boolean().exactOptional(),
+  conversation: z.strictObject({ id: identifier, turn: identifier }).exactOptional(),
 }) satisfies z.ZodType<ChatInput>;
 
 /** Maximum length of a composed body, in characters. */
@@ -112,6 +118,8 @@ export const composedRequestSchema = z.strictObject({
   isGrpc: z.boolean().exactOptional(),
   hasCredentials: z.boolean().exactOptional(),
 }) satisfies z.ZodType<ComposedRequest>;
+
+export const renameSchema = z.strictObject({ name: z.string().trim().min(1).max(200) });
 
 export const conformanceInputSchema = z.strictObject({
   agentId: text,

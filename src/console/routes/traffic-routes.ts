@@ -7,6 +7,7 @@ import type { TrafficLog } from '../../tap/traffic-log.ts';
 import type { TrafficEvent } from '../console-api.ts';
 import { trafficSelectionSchema, parseRequestBody } from './request-schemas.ts';
 import type { JsonEventStream } from '../json-event-stream.ts';
+import type { Recordings } from '../sessions/recordings.ts';
 import { emptyResponse, type ApiRoutes } from '../api-routes.ts';
 
 /** Maximum number of records per write. */
@@ -15,7 +16,7 @@ const batchSize = 250;
 const batchDelay = 20;
 
 /** Routes of the traffic view. */
-export function trafficRoutes(trafficLog: TrafficLog): ApiRoutes {
+export function trafficRoutes(trafficLog: TrafficLog, recordings: Recordings): ApiRoutes {
   /** Records up to this sequence number were cleared by the user and are not reported as a gap. */
   let clearedSequence = 0;
   const logId = randomUUID();
@@ -35,6 +36,7 @@ export function trafficRoutes(trafficLog: TrafficLog): ApiRoutes {
     'DELETE traffic': () => {
       clearedSequence = trafficLog.lastSequence;
       trafficLog.clear();
+      recordings.startAnother();
       return emptyResponse;
     },
     'GET traffic/file': () => ({
@@ -42,7 +44,12 @@ export function trafficRoutes(trafficLog: TrafficLog): ApiRoutes {
       name: 'traffic.tap.jsonl',
       type: 'application/x-ndjson',
     }),
-    'POST traffic/file': ({ body }) => ({ json: { records: readTrafficFile(body) } }),
+    'POST traffic/file': async ({ body, query }) => {
+      const records = readTrafficFile(body);
+      const name = query.get('name')?.trim().slice(0, 200) ?? '';
+      if (name !== '') await recordings.keep(name, records);
+      return { json: { records } };
+    },
     'POST traffic/scenario': ({ body }) => ({ json: { yaml: exportScenario(parseSelection(body)) } }),
   };
 }

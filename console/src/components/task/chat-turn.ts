@@ -34,6 +34,8 @@ export interface ChatTurn {
   /** Findings without a step: of artifacts, messages and the stream as a whole. */
   readonly findings: readonly LintFinding[];
   readonly error?: { readonly reason: string; readonly message: string };
+  /** Number of events that the server did not keep. */
+  readonly omitted?: number;
   /** The question that this turn replies to; not shown again when the task repeats it. */
   readonly question?: TaskStatus;
   /** Computes the task from events; not rendered. */

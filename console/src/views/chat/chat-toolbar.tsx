@@ -4,6 +4,7 @@ import { transportName } from '../../components/badge.tsx';
 import { Select, Toggle } from '../../components/form-fields.tsx';
 import { AgentPicker } from '../../session/agent-picker.tsx';
 import { titleOf } from './conversation.ts';
+import { ManageConversations } from './manage-conversations.tsx';
 import {
   currentConversation,
   isStreamingPreferred,
@@ -52,6 +53,7 @@ export function ChatToolbar({ agent }: { agent: AgentEntry }) {
             ]}
           />
         ) : null}
+        <ManageConversations agentId={agent.id} />
       </div>
     </div>
   );

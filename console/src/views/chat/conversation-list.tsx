@@ -1,16 +1,18 @@
 import { StateBadge } from '../../components/badge.tsx';
-import { formatClockTime } from '../../components/format-units.ts';
+import { formatDayOrTime } from '../../components/format-units.ts';
 import { titleOf } from './conversation.ts';
 import { currentConversation, openConversation, agentConversations } from './state.ts';
 
 /** Conversations with an agent, newest first. */
 export function ConversationList({ agentId }: { agentId: string }) {
   if (agentConversations.value.length === 0)
-    return <p class="chat-side-note">Conversations are stored while this page is open.</p>;
+    return <p class="chat-side-note">Conversations appear here. They survive a reload of this page.</p>;
   return (
     <ul class="chat-list">
       {agentConversations.value.map((conversation) => {
         const last = conversation.turns.at(-1);
+        const at = last?.at ?? conversation.kept?.at;
+        const state = last ? last.task?.status.state : conversation.kept?.state;
         return (
           <li key={conversation.id}>
             <button
@@ -21,8 +23,8 @@ export function ConversationList({ agentId }: { agentId: string }) {
             >
               <span class="chat-list-title">{titleOf(conversation)}</span>
               <span class="chat-list-facts">
-                {last ? <time>{formatClockTime(last.at).slice(0, 5)}</time> : null}
-                {last?.task ? <StateBadge state={last.task.status.state} /> : null}
+                {at === undefined ? null : <time>{formatDayOrTime(at)}</time>}
+                {state ? <StateBadge state={state} /> : null}
               </span>
             </button>
           </li>

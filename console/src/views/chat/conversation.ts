@@ -1,6 +1,7 @@
 import { textOf } from '../../../../src/protocol/part.ts';
 import { type Artifact, isInterrupted, isTerminal, type Task } from '../../../../src/protocol/task.ts';
-import type { ChatTurn } from '../../components/task/chat-turn.ts';
+import type { ConversationSummary, KeptConversation, KeptTurn } from '../../../../src/console/console-api.ts';
+import { applyEvents, startTurn, type ChatTurn } from '../../components/task/chat-turn.ts';
 
 /** Turns of one conversation with an agent. */
 export interface ChatConversation {
@@ -11,6 +12,24 @@ export interface ChatConversation {
   readonly contextId?: string;
   /** The interrupted task that waits for a reply of the user. */
   readonly waiting?: Task;
+  /** What the server keeps of it. */
+  readonly kept?: ConversationSummary;
+  /** True if the turns are on the server only. */
+  readonly isUnread?: boolean;
+}
+
+/** Computes a conversation from the events that the server kept. */
+export function readConversation(kept: KeptConversation, summary: ConversationSummary): ChatConversation {
+  const { id, agentId, turns } = kept;
+  let conversation: ChatConversation = { id, agentId, turns: [], kept: summary };
+  for (const turn of turns) conversation = withTurn(conversation, readTurn(turn, conversation.waiting));
+  return conversation;
+}
+
+/** Computes a turn from its events. */
+function readTurn({ id, input, at, taskId, events, omitted }: KeptTurn, waiting: Task | undefined): ChatTurn {
+  const turn = startTurn(id, input, at, taskId === undefined ? undefined : waiting?.status);
+  return { ...applyEvents(turn, events), ...(omitted > 0 && { omitted }) };
 }
 
 /** Replaces the turn with the same id, or appends it. */
@@ -62,8 +81,9 @@ export function isCancelable({ turns }: ChatConversation, turn: ChatTurn): boole
   return last?.id === turn.id && (turns.at(-1)?.id === turn.id || turns.at(-1)?.isRunning !== true);
 }
 
-/** The title of a conversation: its first message. */
-export function titleOf({ turns: [first] }: ChatConversation): string {
+/** The title of a conversation: that of the user, or its first message. */
+export function titleOf({ turns: [first], kept }: ChatConversation): string {
+  if (kept) return kept.title;
   if (!first) return 'New conversation';
   const text = textOf(first.input).trim().replaceAll(/\s+/g, ' ');
   if (text !== '') return text.length > 60 ? `${text.slice(0, 60)}…` : text;

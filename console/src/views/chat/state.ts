@@ -1,19 +1,26 @@
-import { batch, computed, signal } from '@preact/signals';
-import type { ChatEvent, ChatInput } from '../../../../src/console/console-api.ts';
+import { batch, computed, effect, signal } from '@preact/signals';
+import type {
+  ChatEvent,
+  ChatInput,
+  ConversationSummary,
+  KeptConversation,
+} from '../../../../src/console/console-api.ts';
+import { backoffDelay } from '../../../../src/primitives/backoff.ts';
+import { sleep, systemClock } from '../../../../src/primitives/clock.ts';
 import { formatVariant, type ProtocolVariant } from '../../../../src/protocol/card.ts';
 import type { Part } from '../../../../src/protocol/part.ts';
 import type { Task } from '../../../../src/protocol/task.ts';
-import { toDisplayError } from '../../components/error-note.tsx';
+import { type DisplayError, toDisplayError } from '../../components/error-note.tsx';
 import { startTurn, applyEvents, type ChatTurn } from '../../components/task/chat-turn.ts';
 import { selectedAgent } from '../../session/agents.ts';
-import { requestJson, streamJson } from '../../session/api-client.ts';
+import { ApiError, requestJson, streamJson } from '../../session/api-client.ts';
 import { FrameBatcher } from '../../session/frame-batcher.ts';
-import { type ChatConversation, withTurn } from './conversation.ts';
+import { type ChatConversation, readConversation, withTurn } from './conversation.ts';
 
-/** Maximum number of conversations of all agents. */
-const maxConversations = 50;
+/** Maximum number of conversations of all agents; the server keeps as many. */
+const maxConversations = 100;
 
-/** All conversations, newest first, kept while the page is open. */
+/** All conversations, newest first. The server keeps them. */
 const conversations = signal<readonly ChatConversation[]>([]);
 
 /** The open conversation of each agent. */
@@ -63,68 +70,101 @@ function update(id: string, change: (conversation: ChatConversation) => ChatConv
   if (conversation) keep(change(conversation));
 }
 
-/** Abort controllers of the running turns. */
+/** Abort controllers of the turns that the page follows. */
 const followed = new Map<string, AbortController>();
 
-/** Sends a message in the open conversation and subscribes to its events. */
+/** Sends a message in the open conversation and follows its events. */
 export async function sendMessage(parts: readonly Part[]): Promise<void> {
   const agent = selectedAgent.peek();
   if (!agent) return;
+  const { id: openId, isUnread } = currentConversation.peek() ?? {};
+  if (openId !== undefined && isUnread) await readTurns(openId);
   const conversation = currentConversation.peek() ?? {
     id: crypto.randomUUID(),
     agentId: agent.id,
     turns: [],
   };
+  const turn = startTurn(crypto.randomUUID(), parts, Date.now(), conversation.waiting?.status);
   const saying: ChatInput = {
     parts,
     stream: isStreamingPreferred.peek() && agent.isStreaming,
     ...(conversation.waiting && { taskId: conversation.waiting.id }),
     ...(conversation.contextId !== undefined && { contextId: conversation.contextId }),
     ...(selectedVariant.peek() && { variant: selectedVariant.peek() }),
+    conversation: { id: conversation.id, turn: turn.id },
   };
-  const turn = startTurn(crypto.randomUUID(), parts, Date.now(), conversation.waiting?.status);
   batch(() => {
     keep(withTurn(conversation, turn));
     openConversation(agent.id, conversation.id);
   });
   // The stream of the question may still be open; events of the reply belong to this turn only.
   if (conversation.waiting) followed.get(conversation.turns.at(-1)?.id ?? '')?.abort();
-  const batcher = new FrameBatcher<ChatEvent>((events) => applyToTurn(conversation.id, turn.id, events));
+  const path = `agents/${encodeURIComponent(agent.id)}/messages`;
+  await followTurn(conversation.id, turn, (signal) =>
+    streamJson<ChatEvent>(path, { method: 'POST', body: saying, signal }),
+  );
+}
+
+/** Follows a turn that already runs on the server, from its first event. */
+function attachToTurn(conversationId: string, turn: ChatTurn): Promise<void> {
+  return followTurn(conversationId, turn, undefined);
+}
+
+/** Reads the events of a turn. After an interruption it attaches again, because the server continues the turn. */
+async function followTurn(
+  conversationId: string,
+  { id, input, at, question }: ChatTurn,
+  send: ((signal: AbortSignal) => AsyncGenerator<ChatEvent>) | undefined,
+): Promise<void> {
+  const batcher = new FrameBatcher<ChatEvent>((events) => applyToTurn(conversationId, id, events));
   const abort = new AbortController();
-  followed.set(turn.id, abort);
+  const { signal } = abort;
+  followed.set(id, abort);
+  const path = `${pathOf(conversationId)}/turns/${encodeURIComponent(id)}/events`;
   try {
-    const path = `agents/${encodeURIComponent(agent.id)}/messages`;
-    let last: ChatEvent | undefined;
-    for await (const event of streamJson<ChatEvent>(path, {
-      method: 'POST',
-      body: saying,
-      signal: abort.signal,
-    })) {
-      batcher.add(event);
-      last = event;
+    for (let attempts = 0; ; attempts++) {
+      const isFirst = attempts === 0 && send !== undefined;
+      // Another stream has all events from the start.
+      let mustRestart = !isFirst;
+      try {
+        for await (const event of isFirst ? send(signal) : streamJson<ChatEvent>(path, { signal })) {
+          if (mustRestart) replaceTurn(conversationId, startTurn(id, input, at, question));
+          mustRestart = false;
+          batcher.add(event);
+          if (event.kind === 'done' || event.kind === 'error') return;
+        }
+      } catch (error) {
+        if (signal.aborted) {
+          batcher.add({ kind: 'done' });
+          return;
+        }
+        if (error instanceof ApiError && (isFirst || error.status !== 0)) {
+          batcher.add({ kind: 'error', ...toDisplayError(error) });
+          return;
+        }
+      }
+      batcher.flush();
+      await sleep(systemClock, backoffDelay(attempts, reattachBackoff), signal).catch(() => {});
     }
-    // An interrupted stream has no final event.
-    if (last?.kind !== 'done' && last?.kind !== 'error') {
-      batcher.add({
-        kind: 'error',
-        reason: 'INTERRUPTED',
-        message: 'The stream ended without a final event.',
-      });
-    }
-  } catch (error) {
-    batcher.add(abort.signal.aborted ? { kind: 'done' } : { kind: 'error', ...toDisplayError(error) });
   } finally {
-    followed.delete(turn.id);
+    followed.delete(id);
     batcher.flush();
   }
 }
 
+const reattachBackoff = { minDelay: 300, maxDelay: 10_000, jitter: 'none' } as const;
+
+const pathOf = (conversationId: string): string => `conversations/${encodeURIComponent(conversationId)}`;
+
+/** Stops waiting for an answer, on the server too. */
+async function stopTurn(conversation: ChatConversation, turn: ChatTurn): Promise<void> {
+  const path = `${pathOf(conversation.id)}/turns/${encodeURIComponent(turn.id)}`;
+  await requestJson(path, { method: 'DELETE' }).catch(() => followed.get(turn.id)?.abort());
+}
+
 /** Cancels the task of a turn; without a task, aborts the request. */
 export async function cancelTurn(conversation: ChatConversation, turn: ChatTurn): Promise<void> {
-  if (!turn.task) {
-    followed.get(turn.id)?.abort();
-    return;
-  }
+  if (!turn.task) return stopTurn(conversation, turn);
   const query = selectedVariant.peek()
     ? `?variant=${encodeURIComponent(formatVariant(selectedVariant.peek() as ProtocolVariant))}`
     : '';
@@ -140,6 +180,11 @@ export async function cancelTurn(conversation: ChatConversation, turn: ChatTurn)
       return now ? withTurn(before, { ...now, error: { reason, message } }) : before;
     });
   }
+  return undefined;
+}
+
+function replaceTurn(conversationId: string, turn: ChatTurn): void {
+  update(conversationId, (before) => withTurn(before, turn));
 }
 
 function applyToTurn(conversationId: string, turnId: string, events: readonly ChatEvent[]): void {
@@ -152,4 +197,86 @@ function applyToTurn(conversationId: string, turnId: string, events: readonly Ch
 /** Leaves a question unanswered and starts a new task in the same conversation. */
 export function abandonQuestion(conversation: ChatConversation): void {
   update(conversation.id, ({ waiting: _left, ...rest }) => rest);
+}
+
+/** Error of reading, renaming or deleting conversations. */
+export const conversationError = signal<DisplayError | undefined>(undefined);
+
+async function attempt(work: () => Promise<void>): Promise<void> {
+  conversationError.value = undefined;
+  try {
+    await work();
+  } catch (error) {
+    conversationError.value = toDisplayError(error);
+  }
+}
+
+/** Loads the list of conversations. Those that the page already shows stay as they are. */
+export function loadConversations(): Promise<void> {
+  return attempt(async () => {
+    const summaries = await requestJson<ConversationSummary[]>('conversations');
+    const known = new Map(conversations.peek().map((each) => [each.id, each]));
+    const listed = summaries.map((kept): ChatConversation => {
+      const before = known.get(kept.id);
+      known.delete(kept.id);
+      const { id, agentId } = kept;
+      return before ? { ...before, kept } : { id, agentId, turns: [], kept, isUnread: true };
+    });
+    // A conversation that the server lost is not shown any more, except one that just starts.
+    const starting = [...known.values()].filter(({ kept }) => !kept);
+    conversations.value = [...starting, ...listed].slice(0, maxConversations);
+  });
+}
+
+/** Loads the turns of a conversation and attaches to those that still run. */
+function readTurns(id: string): Promise<void> {
+  return attempt(async () => {
+    const kept = await requestJson<KeptConversation>(pathOf(id));
+    const before = conversations.peek().find((each) => each.id === id);
+    if (!before?.isUnread || !before.kept) return;
+    keep(readConversation(kept, before.kept));
+    for (const { id: turnId, isRunning } of kept.turns) {
+      const turn = conversations
+        .peek()
+        .find((each) => each.id === id)
+        ?.turns.find((each) => each.id === turnId);
+      if (isRunning && turn) void attachToTurn(id, turn);
+    }
+  });
+}
+
+// The open conversation needs its turns.
+effect(() => {
+  const { id, isUnread } = currentConversation.value ?? {};
+  if (id !== undefined && isUnread) void readTurns(id);
+});
+
+/** Renames a conversation. */
+export function renameConversation(id: string, name: string): Promise<void> {
+  return attempt(async () => {
+    await requestJson(pathOf(id), { method: 'POST', body: { name } });
+    await loadConversations();
+  });
+}
+
+/** Deletes a conversation; its tasks continue. */
+export function deleteConversation(id: string): Promise<void> {
+  return attempt(async () => {
+    await requestJson(pathOf(id), { method: 'DELETE' });
+    forget(({ id: each }) => each === id);
+  });
+}
+
+/** Deletes all conversations with all agents. */
+export function clearConversations(): Promise<void> {
+  return attempt(async () => {
+    await requestJson('conversations', { method: 'DELETE' });
+    forget(() => true);
+  });
+}
+
+function forget(isGone: (conversation: ChatConversation) => boolean): void {
+  for (const { turns } of conversations.peek().filter(isGone))
+    for (const { id } of turns) followed.get(id)?.abort();
+  conversations.value = conversations.peek().filter((each) => !isGone(each));
 }

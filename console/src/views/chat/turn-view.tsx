@@ -59,6 +59,12 @@ function Answer({ conversation, turn }: TurnProps) {
         </div>
       ) : null}
       <FindingNotes findings={findings} />
+      {turn.omitted === undefined ? null : (
+        <p class="chat-omitted">
+          The console did not keep {turn.omitted} further {turn.omitted === 1 ? 'event' : 'events'} of this
+          answer: it was too long. Open the task to see its result.
+        </p>
+      )}
       {error ? (
         <ErrorNote error={error}>
           {adviceFor(error.reason) === undefined ? null : (

@@ -9,9 +9,10 @@ export async function exportFile(): Promise<void> {
   download(await response.blob(), nameOf(response) ?? 'traffic.tap.jsonl');
 }
 
-/** Opens a traffic file instead of the live traffic. */
+/** Opens a traffic file instead of the live traffic. The server keeps it as a recording. */
 export async function importFile(file: File): Promise<void> {
-  const { records } = await requestJson<{ records: TrafficRecord[] }>('traffic/file', {
+  const path = `traffic/file?name=${encodeURIComponent(file.name)}`;
+  const { records } = await requestJson<{ records: TrafficRecord[] }>(path, {
     method: 'POST',
     text: await file.text(),
   });

@@ -8,6 +8,7 @@ import { navigate } from '../../session/router.ts';
 import type { ProtocolVersion } from '../../../../src/protocol/card.ts';
 import type { TrafficRecordKind } from '../../../../src/tap/traffic-record.ts';
 import { exportFile, importFile, saveScenario } from './files.ts';
+import { RecordingsDialog } from './recordings/recordings-dialog.tsx';
 import { isEmpty, type RecordMark } from './filter.ts';
 import {
   clear,
@@ -106,6 +107,7 @@ function Files({ attempt }: { attempt: (work: Promise<void>) => void }) {
           if (file) attempt(importFile(file));
         }}
       />
+      <RecordingsDialog />
     </>
   );
 }

@@ -1,5 +1,5 @@
 import { type Command } from 'commander';
-import { headerOption, outputOption, portOption } from '../../inputs/shared-options.ts';
+import { headerOption, outputOption, portOption, sessionsOption } from '../../inputs/shared-options.ts';
 import type { ConsoleFlags } from './run.ts';
 
 const examples = `
@@ -8,6 +8,7 @@ Examples:
   $ dragoman console http://localhost:4000 https://agents.example.com/echo
   $ dragoman console http://localhost:4000 -H 'Authorization: Bearer …'
   $ dragoman console http://localhost:4000 --store sqlite:tasks.db
+  $ dragoman console --sessions off
 
 The console listens on the loopback address only and requires the token of the printed URL.`;
 
@@ -24,6 +25,7 @@ export function addConsole(program: Command): void {
       '--store <store>',
       'task store: sqlite:FILE or postgres://…; shows its undelivered push notifications and, with PostgreSQL, the replicas that hold tasks',
     )
+    .addOption(sessionsOption())
     .option('--open', 'open the page in the browser', false)
     .addOption(outputOption())
     .addHelpText('after', examples)

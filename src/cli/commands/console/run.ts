@@ -11,7 +11,7 @@ import { UsageError } from '../../terminal/usage-error.ts';
 import { stopOnSignals } from '../../process/shutdown.ts';
 import { expectUrl } from '../../inputs/expect-url.ts';
 import { openForeignStore } from '../../inputs/open-store.ts';
-import type { OutputFormat } from '../../inputs/shared-options.ts';
+import { type OutputFormat, sessionOptions } from '../../inputs/shared-options.ts';
 
 /** Flags of `dragoman console`. */
 export interface ConsoleFlags {
@@ -21,6 +21,7 @@ export interface ConsoleFlags {
   token?: string;
   header: string[];
   store?: string;
+  sessions?: string;
   open: boolean;
   output: OutputFormat;
 }
@@ -39,6 +40,7 @@ export async function runConsoleCommand(urls: readonly string[], flags: ConsoleF
   const running = await listen(flags, {
     agents,
     log,
+    ...sessionOptions(flags),
     ...(token !== undefined && { token }),
     ...(store && { taskStore: store.taskStore }),
   });

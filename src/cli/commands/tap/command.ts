@@ -5,6 +5,7 @@ import {
   hostOption,
   outputOption,
   portOption,
+  sessionsOption,
 } from '../../inputs/shared-options.ts';
 import type { TapFlags } from './run.ts';
 
@@ -39,6 +40,7 @@ export function addTap(program: Command): void {
         .preset('1.0'),
     )
     .option('--console', 'also open the web console with the traffic', false)
+    .addOption(sessionsOption())
     .addOption(outputOption(['text', 'json', 'scenario'], '; scenario only with --read'))
     .addHelpText('after', examples)
     .action(async (flags: TapFlags) => (await import('./run.ts')).runTapCommand(flags));

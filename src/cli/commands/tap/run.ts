@@ -8,7 +8,12 @@ import { createColors } from '../../terminal/colors.ts';
 import { startListening } from '../../terminal/listen-error.ts';
 import { printError, printWarning } from '../../terminal/print-error.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
-import { type BrowserAccessFlags, toBrowserAccess, warnIfExposed } from '../../inputs/shared-options.ts';
+import {
+  type BrowserAccessFlags,
+  sessionOptions,
+  toBrowserAccess,
+  warnIfExposed,
+} from '../../inputs/shared-options.ts';
 import { expectUrl } from '../../inputs/expect-url.ts';
 import { sanitizeForTerminal, terminalSafeJson } from '../../terminal/sanitize.ts';
 import { stopOnSignals } from '../../process/shutdown.ts';
@@ -25,6 +30,7 @@ export interface TapFlags extends BrowserAccessFlags {
   record?: string;
   read?: string;
   console: boolean;
+  sessions?: string;
   /** Version of the translation beside each message. */
   diff?: ProtocolVersion;
   output: 'text' | 'json' | 'scenario';
@@ -84,6 +90,7 @@ async function runProxy(to: string, flags: TapFlags, output: 'text' | 'json'): P
   const console = flags.console
     ? await (await import('../../../console/serve-console.ts')).serveConsole({
         trafficLog,
+        ...sessionOptions(flags),
         agents: [{ url: running.url }],
       })
     : undefined;

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { logOption, outputOption } from '../../inputs/shared-options.ts';
+import { logOption, outputOption, sessionsOption } from '../../inputs/shared-options.ts';
 import type { UpFlags } from './run.ts';
 
 const examples = `
@@ -26,6 +26,7 @@ export function addUp(program: Command): void {
       '--store <store>',
       'task store of the agents, and of the owners of tasks: memory, sqlite:FILE or postgres://… (default: as in the file)',
     )
+    .addOption(sessionsOption())
     .addOption(outputOption())
     .addOption(logOption('; also logs every request (default: no requests)'))
     .addHelpText('after', examples)

@@ -17,7 +17,7 @@ import { UsageError } from '../../terminal/usage-error.ts';
 import { stopOnSignals } from '../../process/shutdown.ts';
 import { resolveStore } from '../../inputs/open-store.ts';
 import { readInputFile } from '../../inputs/read-input-file.ts';
-import { type OutputFormat, warnIfExposed } from '../../inputs/shared-options.ts';
+import { type OutputFormat, sessionOptions, warnIfExposed } from '../../inputs/shared-options.ts';
 import { formatUpJson, formatUpText } from './summary.ts';
 import { watchUpConfig } from './watch-config.ts';
 
@@ -26,6 +26,7 @@ export interface UpFlags {
   config?: string;
   check?: boolean;
   store?: string;
+  sessions?: string;
   output: OutputFormat;
   log?: LogFormat;
 }
@@ -54,6 +55,7 @@ export async function runUpCommand(flags: UpFlags): Promise<void> {
       requestLog: flags.log === undefined ? undefined : requests,
       onError: fault,
       loadModule: async (file, openTaskStore) => redefineAgent(await loadAgent(file), log, openTaskStore),
+      ...sessionOptions(flags),
       note: (text) => void notes.push(text),
     }),
   );

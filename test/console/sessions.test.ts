@@ -1,0 +1,91 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type RunningConsole, serveConsole } from '../../src/console/serve-console.ts';
+import { defineAgent } from '../../src/engine/local-agent.ts';
+import { chunk } from '../../src/engine/agent-output.ts';
+import { type RunningServer, serve } from '../../src/server/node/serve.ts';
+import { launchChromium } from '../support/console/chromium.ts';
+import { Tab } from './tab.ts';
+
+const browser: Browser | undefined = await launchChromium();
+
+describe.skipIf(!browser)('console sessions in the page', () => {
+  let goOn: () => void = () => {};
+  const agent = defineAgent({
+    name: 'Slow',
+    description: 'Waits between two words',
+    async *process() {
+      yield chunk('a', 'first ');
+      await new Promise<void>((resolve) => (goOn = resolve));
+      yield chunk('a', 'second', { append: true, lastChunk: true });
+    },
+  });
+  const token = 'token-of-the-console';
+  let folder: string;
+  let served: RunningServer;
+  let running: RunningConsole;
+  let tab: Tab;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'dragoman-sessions-'));
+    served = await serve(agent);
+    running = await serveConsole({ agents: [{ url: served.url }], sessions: folder, token });
+    tab = await Tab.at(browser as Browser, `${running.url}#chat`);
+  });
+  afterAll(async () => {
+    await tab?.close();
+    await running?.stop();
+    await served?.stop(0);
+    await agent.close();
+    await rm(folder, { recursive: true });
+    await browser?.close();
+  });
+
+  const transcript = () => tab.page.getByRole('log', { name: 'Conversation' });
+  const items = () => tab.page.getByRole('list', { name: 'Kept conversations' }).getByRole('listitem');
+
+  it('continues a streamed answer after a reload', async () => {
+    const box = tab.page.getByRole('textbox', { name: 'Message' });
+    await box.fill('go');
+    await box.press('Enter');
+    await transcript().getByText('first').waitFor();
+    await tab.page.reload();
+    await transcript().getByText('first').waitFor();
+    goOn();
+    await transcript().getByText('first second').waitFor();
+    await transcript().getByText('completed').first().waitFor();
+  });
+
+  it('renames a conversation, and shows it and its recording after a restart', async () => {
+    const manage = tab.page.getByRole('complementary').getByRole('button', { name: 'Manage conversations' });
+    await manage.click();
+    await items().getByRole('button', { name: 'Rename go' }).click();
+    await items().getByRole('textbox', { name: 'Name' }).fill('Two words');
+    await items().getByRole('button', { name: 'Save' }).click();
+    await items().getByRole('button', { name: 'Delete Two words' }).waitFor();
+    const port = Number(new URL(running.origin).port);
+    await running.stop();
+    running = await serveConsole({ agents: [{ url: served.url }], sessions: folder, token, port });
+    await tab.page.reload();
+    await tab.page.getByRole('complementary').getByRole('button', { name: 'Two words' }).waitFor();
+    await transcript().getByText('first second').waitFor();
+    await tab.show('Traffic');
+    await tab.page.getByRole('button', { name: 'Recordings' }).click();
+    await tab.page.getByRole('list', { name: 'Kept recordings' }).getByRole('button').first().click();
+    await tab.page.getByText('not live traffic').waitFor();
+    await tab.page.getByRole('listbox', { name: 'Timeline' }).getByRole('option').first().waitFor();
+  });
+
+  it('deletes all conversations after a second question', async () => {
+    await tab.show('Chat');
+    await tab.page.getByRole('complementary').getByRole('button', { name: 'Manage conversations' }).click();
+    await tab.page.getByRole('button', { name: 'Clear all' }).click();
+    await tab.page.getByRole('button', { name: 'Delete all conversations' }).click();
+    await tab.page.getByText('No conversations yet.').waitFor();
+    expect(await items().count()).toBe(0);
+    expect(tab.pageErrors).toEqual([]);
+  });
+});
