@@ -29,7 +29,8 @@
  * | `GET /api/traffic?after=n&log=id` | | stream of {@link TrafficEvent}: records after `n`, if the log id matches, then new ones |
  * | `DELETE /api/traffic` | | 204; clears the traffic log |
  * | `GET /api/traffic/file` | | a traffic file |
- * | `POST /api/traffic/file?name=…` | a traffic file | `{ records: TrafficRecord[] }`, validated; kept as a recording |
+ * | `POST /api/traffic/file?name=…` | a traffic file or HTTP archive (HAR) | `{ records: TrafficRecord[] }`, validated; kept as a recording |
+ * | `POST /api/traffic/har` | `{ records: TrafficRecord[] }` | an HTTP archive (HAR 1.2) |
  * | `GET /api/recordings` | | {@link RecordingEntry}[], newest first |
  * | `DELETE /api/recordings` | | 204; deletes all recordings |
  * | `GET /api/recordings/{id}` | | `{ records: TrafficRecord[] }` |

@@ -25,6 +25,8 @@ export {
   type TimedEvent,
 } from './recording.ts';
 export { runTap, type RunningTap, type RunTapOptions } from './proxy/run-tap.ts';
+export { formatHar } from './har/write-har.ts';
+export { readHar } from './har/read-har.ts';
 export { exportScenario } from './scenario/export-scenario.ts';
 export { TrafficLog, type TrafficLogOptions } from './traffic-log.ts';
 export { tapHttpClient, type TapHttpClientOptions } from './recorders/tap-http-client.ts';

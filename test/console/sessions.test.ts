@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
@@ -7,6 +7,7 @@ import { type RunningConsole, serveConsole } from '../../src/console/serve-conso
 import { defineAgent } from '../../src/engine/local-agent.ts';
 import { chunk } from '../../src/engine/agent-output.ts';
 import { type RunningServer, serve } from '../../src/server/node/serve.ts';
+import { harSchema } from '../../src/tap/har/har-schema.ts';
 import { launchChromium } from '../support/console/chromium.ts';
 import { Tab } from './tab.ts';
 
@@ -77,6 +78,26 @@ describe.skipIf(!browser)('console sessions in the page', () => {
     await tab.page.getByRole('list', { name: 'Kept recordings' }).getByRole('button').first().click();
     await tab.page.getByText('not live traffic').waitFor();
     await tab.page.getByRole('listbox', { name: 'Timeline' }).getByRole('option').first().waitFor();
+  });
+
+  it('exports the shown traffic as an HTTP archive and imports it', async () => {
+    const downloading = tab.page.waitForEvent('download');
+    await tab.page.getByRole('button', { name: 'Export HAR' }).click();
+    const file = await (await downloading).path();
+    const { log } = harSchema.parse(JSON.parse(await readFile(file, 'utf8')));
+    expect(log.entries.some(({ response }) => response.content.mimeType === 'text/event-stream')).toBe(true);
+    await tab.page.getByRole('button', { name: 'Back to live' }).click();
+    await tab.page.locator('input[type=file]').setInputFiles({
+      name: 'shared.har',
+      mimeType: 'application/json',
+      buffer: await readFile(file),
+    });
+    await tab.page.getByText('Showing the file shared.har').waitFor();
+    const rows = tab.page.getByRole('listbox', { name: 'Timeline' });
+    await rows
+      .getByRole('option', { name: /stream event.*completed/ })
+      .first()
+      .waitFor();
   });
 
   it('deletes all conversations after a second question', async () => {

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { invalidField } from '../../protocol/errors.ts';
+import { formatHar } from '../../tap/har/write-har.ts';
+import { readTraffic } from '../../tap/har/read-traffic.ts';
 import { readTrafficFile, writeTrafficFile } from '../../tap/traffic-file.ts';
 import type { TrafficRecord } from '../../tap/traffic-record.ts';
 import { exportScenario } from '../../tap/scenario/export-scenario.ts';
@@ -45,11 +47,16 @@ export function trafficRoutes(trafficLog: TrafficLog, recordings: Recordings): A
       type: 'application/x-ndjson',
     }),
     'POST traffic/file': async ({ body, query }) => {
-      const records = readTrafficFile(body);
+      const records = readTraffic(body);
       const name = query.get('name')?.trim().slice(0, 200) ?? '';
       if (name !== '') await recordings.keep(name, records);
       return { json: { records } };
     },
+    'POST traffic/har': ({ body }) => ({
+      file: formatHar(parseSelection(body)),
+      name: 'traffic.har',
+      type: 'application/json',
+    }),
     'POST traffic/scenario': ({ body }) => ({ json: { yaml: exportScenario(parseSelection(body)) } }),
   };
 }

@@ -9,7 +9,7 @@ export async function exportFile(): Promise<void> {
   download(await response.blob(), nameOf(response) ?? 'traffic.tap.jsonl');
 }
 
-/** Opens a traffic file instead of the live traffic. The server keeps it as a recording. */
+/** Opens a traffic file or HTTP archive instead of the live traffic. The server keeps it as a recording. */
 export async function importFile(file: File): Promise<void> {
   const path = `traffic/file?name=${encodeURIComponent(file.name)}`;
   const { records } = await requestJson<{ records: TrafficRecord[] }>(path, {
@@ -17,6 +17,12 @@ export async function importFile(file: File): Promise<void> {
     text: await file.text(),
   });
   showFile({ name: file.name, records });
+}
+
+/** Downloads records as an HTTP archive. */
+export async function saveHar(records: readonly TrafficRecord[]): Promise<void> {
+  const response = await requestApi('traffic/har', { method: 'POST', body: { records } });
+  download(await response.blob(), nameOf(response) ?? 'traffic.har');
 }
 
 /** Exports records as a scenario. */

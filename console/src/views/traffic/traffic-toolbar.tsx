@@ -7,7 +7,7 @@ import { FilePicker } from '../../components/file-picker.tsx';
 import { navigate } from '../../session/router.ts';
 import type { ProtocolVersion } from '../../../../src/protocol/card.ts';
 import type { TrafficRecordKind } from '../../../../src/tap/traffic-record.ts';
-import { exportFile, importFile, saveScenario } from './files.ts';
+import { exportFile, importFile, saveHar, saveScenario } from './files.ts';
 import { RecordingsDialog } from './recordings/recordings-dialog.tsx';
 import { isEmpty, type RecordMark } from './filter.ts';
 import {
@@ -95,6 +95,13 @@ function Files({ attempt }: { attempt: (work: Promise<void>) => void }) {
         onClick={() => attempt(saveScenario(shownExchanges(), 'scenario'))}
       >
         Save as scenario
+      </Button>
+      <Button
+        disabled={shown.length === 0}
+        title="Export the exchanges of the shown records as an HTTP archive, which browsers open; without credentials"
+        onClick={() => attempt(saveHar(shownExchanges()))}
+      >
+        Export HAR
       </Button>
       {openedFile.value ? null : (
         <Button disabled={shown.length === 0} onClick={() => attempt(exportFile())}>

@@ -17,6 +17,7 @@ Examples:
   $ dragoman tap --read traffic.jsonl
   $ dragoman tap --read traffic.jsonl --diff 0.3
   $ dragoman tap --read traffic.jsonl -o scenario > scenario.yaml
+  $ dragoman tap --read traffic.jsonl -o har > traffic.har
   $ dragoman mock --replay traffic.jsonl
 
 Clients use the printed URL instead of the URL of the agent. Credentials are forwarded but not recorded. The console can
@@ -33,7 +34,7 @@ export function addTap(program: Command): void {
     .addOption(allowHostOption())
     .addOption(corsOriginOption())
     .option('--record <file>', 'file to which recorded traffic is appended')
-    .option('--read <file>', 'recorded file to print, instead of running a proxy')
+    .option('--read <file>', 'recorded file or HTTP archive (HAR) to print, instead of running a proxy')
     .addOption(
       new Option('--diff [version]', 'also print each message beside its translation into a version')
         .choices(['1.0', '0.3', '0.2', '0.1'])
@@ -41,7 +42,7 @@ export function addTap(program: Command): void {
     )
     .option('--console', 'also open the web console with the traffic', false)
     .addOption(sessionsOption())
-    .addOption(outputOption(['text', 'json', 'scenario'], '; scenario only with --read'))
+    .addOption(outputOption(['text', 'json', 'scenario', 'har'], '; scenario and har only with --read'))
     .addHelpText('after', examples)
     .action(async (flags: TapFlags) => (await import('./run.ts')).runTapCommand(flags));
 }

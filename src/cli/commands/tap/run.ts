@@ -2,6 +2,7 @@ import type { ProtocolVersion } from '../../../protocol/card.ts';
 import type { TrafficRecord } from '../../../tap/traffic-record.ts';
 import { type RunningTap, runTap } from '../../../tap/proxy/run-tap.ts';
 import { exportScenario } from '../../../tap/scenario/export-scenario.ts';
+import { formatHar } from '../../../tap/har/write-har.ts';
 import { TrafficLog } from '../../../tap/traffic-log.ts';
 import { maxDecodedLength } from '../../../tap/recorders/traffic-recorder.ts';
 import { createColors } from '../../terminal/colors.ts';
@@ -33,7 +34,7 @@ export interface TapFlags extends BrowserAccessFlags {
   sessions?: string;
   /** Version of the translation beside each message. */
   diff?: ProtocolVersion;
-  output: 'text' | 'json' | 'scenario';
+  output: 'text' | 'json' | 'scenario' | 'har';
 }
 
 /** Maximum buffered output for a slow reader of standard output, in bytes. More records are dropped. */
@@ -56,10 +57,10 @@ export async function runTapCommand(flags: TapFlags): Promise<void> {
     return;
   }
   if (to === undefined) throw new UsageError('Missing target', 'Pass --to URL or --read FILE.');
-  if (output === 'scenario')
+  if (output === 'scenario' || output === 'har')
     throw new UsageError(
-      '-o scenario needs --read',
-      'Record with --record FILE first, then run dragoman tap --read FILE -o scenario.',
+      `-o ${output} needs --read`,
+      `Record with --record FILE first, then run dragoman tap --read FILE -o ${output}.`,
     );
   checkDiff(flags);
   await runProxy(expectUrl(to), flags, output);
@@ -142,8 +143,8 @@ function createFormatter(
 }
 
 function printRecords(records: readonly TrafficRecord[], { output, diff }: TapFlags): void {
-  if (output === 'scenario') {
-    process.stdout.write(exportScenario(records));
+  if (output === 'scenario' || output === 'har') {
+    process.stdout.write(output === 'har' ? formatHar(records) : exportScenario(records));
     return;
   }
   const format = createFormatter(output, diff);
