@@ -91,6 +91,11 @@ export class Http2Stream {
     return this.#isClosed;
   }
 
+  /** Bytes that can be sent if the peer allows no more. */
+  get allowedBytes(): number {
+    return Math.min(this.sendWindow, this.#session.sendWindow);
+  }
+
   /** True once the peer has sent all. */
   get hasReceivedEnd(): boolean {
     return this.#hasReceivedEnd;

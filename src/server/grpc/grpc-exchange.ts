@@ -13,6 +13,12 @@ import { handleGrpc } from './handle-grpc.ts';
 import { type GrpcCallObserver, observeCall } from './observe-call.ts';
 import { readMessage, readTenant } from './read-message.ts';
 
+/** A method that the server has. */
+interface ServedMethod {
+  readonly service: GrpcService;
+  readonly method: GrpcMethod;
+}
+
 /** A call of an agent: reads the message, performs the operation, and sends results or events. */
 export class GrpcExchange implements TextSink {
   readonly #call: ServerCall;
@@ -20,7 +26,7 @@ export class GrpcExchange implements TextSink {
   #handler: AgentHttpHandler;
   readonly #agentFor: GrpcAgents['agentFor'];
   #target: GrpcAgentTarget | undefined = undefined;
-  readonly #method: { service: GrpcService; method: GrpcMethod } | undefined;
+  readonly #method: ServedMethod | undefined;
   /** The request, after authentication without credentials. */
   #caller: HttpServerRequest;
   #reservation: ByteReservation | undefined = undefined;
@@ -31,7 +37,7 @@ export class GrpcExchange implements TextSink {
   constructor(
     handler: AgentHttpHandler,
     call: ServerCall,
-    method: { service: GrpcService; method: GrpcMethod } | undefined,
+    method: ServedMethod | undefined,
     agentFor?: GrpcAgents['agentFor'],
   ) {
     this.#handler = handler;
@@ -41,28 +47,20 @@ export class GrpcExchange implements TextSink {
     this.#method = method;
     call.version = method?.service.dialect.version;
     call.onEnded = () => this.#release();
+    call.onStalled = () => this.#handler.context.telemetry?.metrics?.countLimitHit('stallTimeout');
     call.onInterrupted = (error) => this.#interrupt(error);
   }
 
   /** Handles the call. Never rejects. */
   async run(): Promise<void> {
-    const { context } = this.#handler;
     const { request } = this.#call;
     try {
       const refusal = this.#handler.admit(request);
       if (refusal) throw refusal;
-      const method = this.#method;
-      if (!method) throw new A2AError('METHOD_NOT_FOUND', `There is no method ${request.path.slice(0, 200)}`);
-      const { authenticators } = context;
-      const authenticated = authenticators ? await authenticators.authenticate(request) : request;
-      this.#caller = authenticated;
-      this.#startTelemetry();
-      const reservation = context.budgets.openBody(authenticated);
-      this.#reservation = reservation;
-      const message = await readMessage(this.#call, reservation);
+      const method = await this.#authenticate();
+      const { message, target } = await this.#readCall(method);
       if (this.#call.isOver) return;
-      request.bodyLength = message.length;
-      const target = this.#findAgent(method.method, message);
+      const authenticated = this.#caller;
       const { onTraffic } = this.#handler;
       if (onTraffic) {
         request.body = frameText(message);
@@ -72,6 +70,37 @@ export class GrpcExchange implements TextSink {
       this.#respond(await this.#withExtensions(this.#observer?.responded(response) ?? response));
     } catch (thrown) {
       this.#fail(A2AError.from(thrown));
+    }
+  }
+
+  /** Authenticates the client. @returns the method of the call */
+  async #authenticate(): Promise<ServedMethod> {
+    const { limiter, authenticators } = this.#handler.context;
+    const { request } = this.#call;
+    const method = this.#method;
+    if (!method)
+      throw (
+        limiter.takeRate(request) ??
+        new A2AError('METHOD_NOT_FOUND', `There is no method ${request.path.slice(0, 200)}`)
+      );
+    this.#caller = authenticators ? await authenticators.authenticate(request) : request;
+    this.#startTelemetry();
+    return method;
+  }
+
+  /** Reads the message and finds its agent. A call that cannot be read counts for the rate of its client. */
+  async #readCall({
+    method,
+  }: ServedMethod): Promise<{ message: Uint8Array; target: GrpcAgentTarget | undefined }> {
+    const { budgets, limiter } = this.#handler.context;
+    try {
+      const reservation = budgets.openBody(this.#caller);
+      this.#reservation = reservation;
+      const message = await readMessage(this.#call, reservation);
+      this.#call.request.bodyLength = message.length;
+      return { message, target: this.#call.isOver ? undefined : this.#findAgent(method, message) };
+    } catch (thrown) {
+      throw limiter.takeRate(this.#caller) ?? thrown;
     }
   }
 

@@ -26,7 +26,7 @@ export async function readMessage(call: ServerCall, reservation?: ByteReservatio
   if (!reader.isCompressed) return message;
   try {
     const encoding = singleHeader(call.request.headers, 'grpc-encoding');
-    return await decompress(message, encoding, maxBodyBytes);
+    return await decompress(message, encoding, maxBodyBytes, reservation);
   } catch (thrown) {
     throw toA2AError(thrown, maxBodyBytes);
   }

@@ -26,6 +26,7 @@ export type CallStream = Pick<
   | 'handler'
   | 'isClosed'
   | 'waitingBytes'
+  | 'allowedBytes'
   | 'sendHead'
   | 'write'
   | 'end'
@@ -64,6 +65,8 @@ export class ServerCall implements OpenCall, StreamHandler {
   onEnded: (() => void) | undefined = undefined;
   /** Called instead of {@link fail} when the deadline passes or the server stops. */
   onInterrupted: ((error: A2AError) => void) | undefined = undefined;
+  /** Called when the call is closed because its client does not read the response. */
+  onStalled: (() => void) | undefined = undefined;
   /** Called once at the end of the backpressure. */
   onDrained: (() => void) | undefined = undefined;
   readonly #connection: GrpcConnection;
@@ -172,8 +175,10 @@ export class ServerCall implements OpenCall, StreamHandler {
   }
 
   clientEnded(): void {
-    // A message that is not complete never will be.
-    if (this.#waitsSince > 0 && !this.#isEnding) this.stream.reset(http2Codes.cancel);
+    // A message that is not complete never will be, and a response above the window of the client cannot be sent.
+    const { stream } = this;
+    const isIncomplete = this.#waitsSince > 0 && !this.#isEnding;
+    if (isIncomplete || stream.waitingBytes > stream.allowedBytes) stream.reset(http2Codes.cancel);
   }
 
   check(now: number): void {
@@ -189,8 +194,10 @@ export class ServerCall implements OpenCall, StreamHandler {
     const timeout = this.#isEnding ? stallTimeout : requestTimeout;
     if (timeout === 0 || now - this.#waitsSince < timeout) return;
     if (this.#isEnding && waitingBytes === 0) this.stream.reset(http2Codes.noError);
-    else if (this.#isEnding) this.destroy();
-    else this.#interruptWith(new A2AError('TIMEOUT', 'The message did not arrive in time'));
+    else if (this.#isEnding) {
+      this.onStalled?.();
+      this.destroy();
+    } else this.#interruptWith(new A2AError('TIMEOUT', 'The message did not arrive in time'));
   }
 
   #statusOf(error: A2AError): HeaderList {

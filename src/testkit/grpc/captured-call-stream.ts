@@ -53,6 +53,10 @@ export class CapturedCallStream implements CallStream {
     return this.#stream.waitingBytes;
   }
 
+  get allowedBytes(): number {
+    return this.#stream.allowedBytes;
+  }
+
   sendHead(list: HeaderList, isEnd: boolean, isReused?: boolean): void {
     if (isEnd) this.#hasEnded = true;
     this.#listener.headSent(list);

@@ -81,6 +81,10 @@ export class FaultyCallStream implements CallStream {
     return this.#stream.waitingBytes;
   }
 
+  get allowedBytes(): number {
+    return this.#stream.allowedBytes;
+  }
+
   sendHead(list: HeaderList, isEnd: boolean, isReused?: boolean): void {
     const faults = this.#start();
     if (this.#isOver) return;
