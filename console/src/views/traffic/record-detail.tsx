@@ -12,7 +12,15 @@ import { routeHref } from '../../session/router.ts';
 import { editRecord } from '../requests/state.ts';
 import { saveScenario } from './files.ts';
 import { prettyPrint } from './pretty-print.ts';
-import { counterpartRecord, isOpen, select, selectedRecord, timeline, translationLosses } from './state.ts';
+import {
+  counterpartRecord,
+  isOpen,
+  select,
+  selectedRecord,
+  selectedRequest,
+  timeline,
+  translationLosses,
+} from './state.ts';
 import { Losses, TranslationView } from './translation-view.tsx';
 import { Tabs } from '../../components/tabs.tsx';
 import { recordSummary, formatCount, kindNames } from './labels.ts';
@@ -106,7 +114,7 @@ function Actions({ record: shown }: { record: TrafficRecord }) {
   const task = timeline.value.correlation.taskOf(shown.exchangeId);
   const same = counterpartRecord.value;
   const curl = toCurl(shown);
-  const request = requestOf(shown);
+  const request = selectedRequest.value;
   const save = () =>
     saveScenario(
       timeline.value.records((each) => each.exchangeId === shown.exchangeId),
@@ -144,21 +152,6 @@ function Actions({ record: shown }: { record: TrafficRecord }) {
       {error.value ? <ErrorNote error={error.value} /> : null}
     </>
   );
-}
-
-/** Returns the request of a record: its own, that of its exchange, or a message of a mesh. */
-function requestOf(shown: TrafficRecord): TrafficRecord | undefined {
-  if (shown.kind === 'loss') return undefined;
-  return timeline.value.records(
-    ({ exchangeId, kind, decoded, mesh }) =>
-      exchangeId === shown.exchangeId &&
-      (kind === 'request' || (mesh !== undefined && isRequestModel(decoded?.model))),
-  )[0];
-}
-
-/** True for requests to send a message, which a mesh also carries. */
-function isRequestModel(model: unknown): boolean {
-  return typeof model === 'object' && model !== null && 'message' in model && !('kind' in model);
 }
 
 function Remarks({ record: { decoded } }: { record: TrafficRecord }) {

@@ -70,6 +70,22 @@ export const selectedRecord = computed<TrafficRecord | undefined>(() => {
   return selectedSequence.value === undefined ? undefined : timeline.value.find(selectedSequence.value);
 });
 
+/** The request of the selected record: its own, that of its exchange, or a message of a mesh. */
+export const selectedRequest = computed<TrafficRecord | undefined>(() => {
+  const shown = selectedRecord.value;
+  if (!shown || shown.kind === 'loss') return undefined;
+  return timeline.value.records(
+    ({ exchangeId, kind, decoded, mesh }) =>
+      exchangeId === shown.exchangeId &&
+      (kind === 'request' || (mesh !== undefined && isRequestModel(decoded?.model))),
+  )[0];
+});
+
+/** True for requests to send a message, which a mesh also carries. */
+function isRequestModel(model: unknown): boolean {
+  return typeof model === 'object' && model !== null && 'message' in model && !('kind' in model);
+}
+
 /** The counterpart of the selected record on the other side of a gateway. */
 export const counterpartRecord = computed<TrafficRecord | undefined>(() =>
   selectedRecord.value ? findCounterpart(selectedRecord.value, timeline.value) : undefined,

@@ -90,7 +90,10 @@ export function SequenceDiagram() {
     leastColumn,
   );
   const width = isDrawn ? timeWidth + marksWidth + column * participants.names.length : size.value.width;
-  const { first, end } = computeWindow(count, height, scroll.value.top, size.value.height, beyond);
+  // The scroll position follows after this frame: its rows would be drawn and replaced at once.
+  const lastTop = Math.max(0, headHeight + count * height - size.value.height);
+  const top = isFollowing.value ? lastTop : scroll.value.top;
+  const { first, end } = computeWindow(count, height, top, size.value.height, beyond);
   const columns = visibleColumns(scroll.value.left, size.value.width, column, participants.names.length);
   // Rows that leave the view reuse their elements for rows that enter it: creating elements is the main cost.
   const slots = end - first + 1;
