@@ -10,6 +10,7 @@ import {
   userRequest,
   expectTask,
 } from '../../../test/support/engine/conversation.ts';
+import { waitUntilTrue } from '../../../test/support/push/test-webhook.ts';
 import { sharedViewOf } from '../../primitives/copies/shared-view.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { TaskStore } from '../../store/task-store.ts';
@@ -180,6 +181,8 @@ describe.each(setups)('task recovery with %s', (_where, make) => {
     const canceled = [ids[0], ids[300], ids.at(-1)].map((id = '') => agent.cancelTask({ id }));
     const results = await Promise.allSettled(canceled);
     await recovery;
+    // In a shared store, the last ones are taken over after that.
+    await waitUntilTrue(async () => (await after?.listUnfinished())?.length === 0);
     const states = new Map(
       (await Promise.all(ids.map((id) => agent.getTask({ id })))).map((task) => [task.id, task.status.state]),
     );
@@ -241,6 +244,26 @@ it('rejects waiting requests when the task store fails and stays usable', async 
   expect(await sent).toBe('UNAVAILABLE');
   expect(entries.map(({ level }) => level)).toEqual(['error', 'error']);
   await agent.close();
+});
+
+it('is ready after the first takeover, while others are left', async () => {
+  const taskStore = await sqliteTaskStore({ file: join(folder, `${++files}.db`), shared: true });
+  const store = sharedViewOf(taskStore);
+  const [taken, go] = [createDeferred(), createDeferred()];
+  let takeovers = 0;
+  store.takeOver = async () => {
+    if (takeovers++ === 0) return [{ owner: '', id: 'gone' }];
+    taken.resolve();
+    await go.promise;
+    return [];
+  };
+  const agent = defineAgent({ name: 'T', description: 'T', process: ({ text }) => text }, { taskStore });
+  await agent.ready();
+  await taken.promise;
+  expect(expectTask(await agent.send(userRequest('hi'))).status.state).toBe('completed');
+  go.resolve();
+  await agent.close();
+  await taskStore[Symbol.asyncDispose]();
 });
 
 describe('close()', () => {

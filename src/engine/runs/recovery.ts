@@ -63,6 +63,8 @@ export class TaskRecovery {
   readonly #deliveries: DeliveryRecovery;
   #started: Promise<void> | undefined;
   #takingOver: Promise<void> | undefined;
+  /** Called after each takeover of some tasks. */
+  #onTakenOver: (() => void) | undefined = undefined;
   #isStopped = false;
 
   constructor(taskStore: TaskStore, plan: RecoveryPlan, host: RecoveryHost, deliveries: DeliveryRecovery) {
@@ -78,8 +80,8 @@ export class TaskRecovery {
   }
 
   /**
-   * Reserves the store for the agent, and resolves when the tasks run. Later calls return the same promise; after a failure
-   * they try again.
+   * Reserves the store for the agent, and resolves when the tasks run, in a shared store when the first of them do. Later
+   * calls return the same promise; after a failure they try again.
    *
    * @param mode - `recoverTasks` of the agent.
    */
@@ -96,7 +98,7 @@ export class TaskRecovery {
     if (mode === false) return;
     if (this.#taskStore.isShared) {
       this.#taskStore.onHandOver = () => void this.#takeOver();
-      await this.#takeOver();
+      await this.#startTakingOver();
     } else {
       await this.#recover(await this.#taskStore.listUnfinished());
       await this.#deliveries.resume();
@@ -146,6 +148,14 @@ export class TaskRecovery {
     }
   }
 
+  /** Resolves after the first takeover. Others take tasks over as well, so requests do not wait until none is left. */
+  #startTakingOver(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onTakenOver = resolve;
+      void this.#takeOver().then(resolve);
+    });
+  }
+
   #takeOver(): Promise<void> {
     this.#takingOver ??= this.#takeOverAll()
       .catch((error: unknown) =>
@@ -160,6 +170,7 @@ export class TaskRecovery {
       const tasks = (await this.#taskStore.takeOver?.()) ?? [];
       await this.#recover(tasks);
       await this.#deliveries.resume(tasks);
+      this.#onTakenOver?.();
       if (tasks.length === 0) return;
     }
   }
