@@ -70,6 +70,8 @@ export interface GatewaySettings {
   readonly store: string;
   readonly sign?: z.infer<typeof signSchema>;
   readonly metrics: boolean;
+  /** URL of an OpenTelemetry collector. The command sends traces and metrics to it. */
+  readonly otlp?: string | undefined;
   /** Milliseconds between two health checks; 0 checks once. */
   readonly healthInterval: number;
   readonly breaker: { readonly failures: number; readonly openFor: number };

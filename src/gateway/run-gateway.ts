@@ -191,7 +191,7 @@ class ManagedGateway implements RunningGateway {
     this.settings = settings;
     const startedNames = new Set(toStart.map(([, { name }]) => name));
     const stoppedNames = new Set(toStop.map(([, agent]) => agent.settings.name));
-    const restartSettings = ['listen', 'metrics', 'store', 'fastPath', 'grpc'] as const;
+    const restartSettings = ['listen', 'metrics', 'otlp', 'store', 'fastPath', 'grpc'] as const;
     return {
       added: [...startedNames].filter((name) => !stoppedNames.has(name)),
       removed: [...stoppedNames].filter((name) => !startedNames.has(name)),

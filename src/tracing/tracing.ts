@@ -54,7 +54,7 @@ export interface Tracing {
 }
 
 /** Returns true if OpenTelemetry is set up, without loading it. */
-function hasProvider(): boolean {
+export function hasProvider(): boolean {
   const api = (globalThis as { [key: symbol]: unknown })[Symbol.for('opentelemetry.js.api.1')];
   return typeof api === 'object' && api !== null && 'trace' in api;
 }

@@ -97,6 +97,14 @@ export function headerOption(): Option {
   return repeatableOption('-H, --header <header>', "HTTP header 'Name: value' for each request", 'none');
 }
 
+/** `--otlp` of servers. */
+export function otlpOption(): Option {
+  return new Option(
+    '--otlp <url>',
+    'send traces and metrics to an OpenTelemetry collector, such as http://localhost:4318 (default: as in OTEL_EXPORTER_OTLP_ENDPOINT)',
+  );
+}
+
 /** `--log`: the format of log entries. Without a default, requests are logged only to a terminal. */
 export function logOption(note = '; also logs every request (default: requests only on a terminal)'): Option {
   return new Option('--log <format>', `log format on standard error${note}`).choices(['text', 'json']);

@@ -225,6 +225,12 @@ export const gatewaySchema = z
       ),
     sign: signSchema.optional(),
     metrics: booleanFieldSchema.optional().describe('Serves /metrics to local clients. Default true.'),
+    otlp: z
+      .string()
+      .optional()
+      .describe(
+        'URL of an OpenTelemetry collector that receives traces and metrics, such as http://localhost:4318. Default: as in OTEL_EXPORTER_OTLP_ENDPOINT.',
+      ),
     not_ready_seconds: secondsOrNeverFieldSchema
       .optional()
       .describe('How long a stopping gateway accepts requests while /readyz responds 503. Default 0.'),

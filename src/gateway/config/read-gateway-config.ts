@@ -131,6 +131,7 @@ export function toGatewaySettings(
     limits: config.limits ?? {},
     sign: config.sign,
     metrics: config.metrics ?? true,
+    ...(config.otlp !== undefined && { otlp: config.otlp }),
     healthInterval: Math.max(0, milliseconds(config.health_interval_seconds) ?? defaults.healthInterval),
     breaker: {
       failures: config.breaker?.failures ?? defaults.breaker.failures,

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { policyOperationNames } from '../../../gateway/policy/policy-operations.ts';
 import { policyTransports } from '../../../gateway/policy/policy-settings.ts';
 import { countParser } from '../../inputs/parse-count.ts';
-import { hostOption, logOption, outputOption, portOption } from '../../inputs/shared-options.ts';
+import { hostOption, logOption, otlpOption, outputOption, portOption } from '../../inputs/shared-options.ts';
 import type { GatewayExplainFlags } from './explain.ts';
 import type { GatewayFlags } from './run.ts';
 
@@ -46,6 +46,7 @@ export function addGateway(program: Command): void {
     )
     .addOption(outputOption())
     .addOption(logOption())
+    .addOption(otlpOption())
     .addHelpText('after', examples)
     .action(async (flags: GatewayFlags) => (await import('./run.ts')).runGatewayCommand(flags));
   gateway

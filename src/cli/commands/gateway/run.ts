@@ -14,6 +14,7 @@ import { type LogFormat, type CliLogs, openLogs } from '../../terminal/log.ts';
 import { printError } from '../../terminal/print-error.ts';
 import { type OutputFormat, warnIfExposed } from '../../inputs/shared-options.ts';
 import { formatChanges, reloadFile } from '../../process/reload-file.ts';
+import { exportTelemetry } from '../../process/export-telemetry.ts';
 import { stopOnSignals } from '../../process/shutdown.ts';
 import { resolveStore } from '../../inputs/open-store.ts';
 import { readInputFile } from '../../inputs/read-input-file.ts';
@@ -27,6 +28,7 @@ export interface GatewayFlags {
   store?: string;
   output: OutputFormat;
   log?: LogFormat;
+  otlp?: string;
 }
 
 /** Runs `dragoman gateway` until a signal arrives, or validates its file with `--check`. */
@@ -41,6 +43,7 @@ export async function runGatewayCommand({ config, ...more }: GatewayFlags): Prom
     return;
   }
   const logs = await openLogs(flags.log);
+  const telemetry = await exportTelemetry(flags.otlp ?? settings.otlp, 'dragoman-gateway', logs.agent);
   const running = await startListening(settings.listen ?? {}, () =>
     runGateway(settings, {
       log: logs.agent,
@@ -49,7 +52,15 @@ export async function runGatewayCommand({ config, ...more }: GatewayFlags): Prom
       loadModule: loadAgent,
     }),
   );
-  stopOnSignals(() => running.stop(), printError, settings.notReady + settings.drain);
+  if (running.metrics) telemetry?.exportMetrics(running.metrics);
+  stopOnSignals(
+    async () => {
+      await running.stop();
+      await telemetry?.stop();
+    },
+    printError,
+    settings.notReady + settings.drain,
+  );
   if (!settings.auth && settings.listen) warnIfExposed(settings.listen.host);
   process.on('SIGHUP', () => void reload(running, flags, logs));
   // The gateway keeps running if the reader of standard output closes the pipe.

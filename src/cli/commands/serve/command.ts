@@ -8,6 +8,7 @@ import {
   durationOption,
   hostOption,
   logOption,
+  otlpOption,
   outputOption,
   portOption,
 } from '../../inputs/shared-options.ts';
@@ -98,6 +99,7 @@ export function addServe(program: Command): void {
     .addOption(outputOption())
     .addOption(logOption())
     .option('--metrics', 'serve Prometheus metrics at /metrics to local clients')
+    .addOption(otlpOption())
     .addHelpText('after', examples)
     .action(async (module: string, flags: Omit<ServeFlags, 'mayMovePort'>, command: Command) =>
       (await import('./run.ts')).runServeCommand(module, {

@@ -1,3 +1,4 @@
+import { parse } from 'node:path';
 import { defineAgent, type LocalAgent } from '../../../engine/local-agent.ts';
 import { Metrics } from '../../../metrics/metrics.ts';
 import type { Agent } from '../../../protocol/agent.ts';
@@ -13,6 +14,7 @@ import { joinWatch } from '../../process/watched/watched-process.ts';
 import { type LogFormat, type CliLogs, openLogs } from '../../terminal/log.ts';
 import { printError } from '../../terminal/print-error.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
+import { exportTelemetry } from '../../process/export-telemetry.ts';
 import { shutdownTimeout, stopOnSignals } from '../../process/shutdown.ts';
 import { openStore, type OpenedStore } from '../../inputs/open-store.ts';
 import { expectUrl } from '../../inputs/expect-url.ts';
@@ -41,6 +43,7 @@ export interface ServeFlags extends BrowserAccessFlags {
   output: OutputFormat;
   log?: LogFormat;
   metrics?: boolean;
+  otlp?: string;
   trustProxy?: string[];
   fastPath: boolean;
   grpc: boolean;
@@ -60,10 +63,12 @@ export async function runServeCommand(module: string, flags: ServeFlags): Promis
   const authenticators = readAuthenticators(flags);
   const watched = joinWatch();
   if (flags.watch && !watched) process.exit(await runWatched(findModule(module)));
+  const logs = await openLogs(flags.log);
+  const telemetry = await exportTelemetry(flags.otlp, parse(module).name, logs.agent);
   const loaded = await (watched ? watched.load(() => loadAgent(module)) : loadAgent(module));
   const before = await watched?.whenAllowed();
-  const logs = await openLogs(flags.log);
-  const metrics = flags.metrics ? new Metrics() : undefined;
+  const metrics = flags.metrics || telemetry ? new Metrics() : undefined;
+  if (metrics) telemetry?.exportMetrics(metrics);
   const onOutage = reportOutage(logs);
   const onDamage = (error: A2AError): void =>
     logs.agent({ level: 'error', message: `${error.message}. ${error.hint ?? ''}`, error: error.cause });
@@ -94,7 +99,8 @@ export async function runServeCommand(module: string, flags: ServeFlags): Promis
     ...(flags.preview && { preview: flags.preview }),
     onError: logs.fault,
     log: logs.requests,
-    metrics: metrics && { metrics },
+    // An empty path serves no page.
+    metrics: metrics && { metrics, ...(!flags.metrics && { path: '' }) },
   };
   const address = before?.port === undefined ? flags : { ...flags, port: before.port, mayMovePort: false };
   const server = await startListening(address, (port) => serve(agent, { ...options, port }));
@@ -105,6 +111,7 @@ export async function runServeCommand(module: string, flags: ServeFlags): Promis
       await server.stop(shutdownTimeout);
       await agent.close?.();
       await store?.taskStore[Symbol.asyncDispose]();
+      await telemetry?.stop();
     },
     printError,
     flags.notReady + flags.drain + shutdownTimeout,

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { logOption, outputOption, sessionsOption } from '../../inputs/shared-options.ts';
+import { logOption, otlpOption, outputOption, sessionsOption } from '../../inputs/shared-options.ts';
 import type { UpFlags } from './run.ts';
 
 const examples = `
@@ -29,6 +29,7 @@ export function addUp(program: Command): void {
     .addOption(sessionsOption())
     .addOption(outputOption())
     .addOption(logOption('; also logs every request (default: no requests)'))
+    .addOption(otlpOption())
     .addHelpText('after', examples)
     .action(async (flags: UpFlags) => (await import('./run.ts')).runUpCommand(flags));
 }

@@ -14,6 +14,7 @@ import { loadAgent } from '../../inputs/load-agent.ts';
 import { type LogFormat, openLogs } from '../../terminal/log.ts';
 import { printError } from '../../terminal/print-error.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
+import { exportTelemetry } from '../../process/export-telemetry.ts';
 import { stopOnSignals } from '../../process/shutdown.ts';
 import { resolveStore } from '../../inputs/open-store.ts';
 import { readInputFile } from '../../inputs/read-input-file.ts';
@@ -29,6 +30,7 @@ export interface UpFlags {
   sessions?: string;
   output: OutputFormat;
   log?: LogFormat;
+  otlp?: string;
 }
 
 /** Configuration of the sample agents, part of the package. */
@@ -48,6 +50,7 @@ export async function runUpCommand(flags: UpFlags): Promise<void> {
   const log: LogSink = (entry) => {
     if (!isQuiet || entry.level === 'error') agent(entry);
   };
+  const telemetry = await exportTelemetry(flags.otlp ?? settings.gateway.otlp, 'dragoman-up', agent);
   const notes: string[] = [];
   const running = await withUsageErrors(() =>
     runUp(settings, {
@@ -59,6 +62,7 @@ export async function runUpCommand(flags: UpFlags): Promise<void> {
       note: (text) => void notes.push(text),
     }),
   );
+  if (running.gateway.metrics) telemetry?.exportMetrics(running.gateway.metrics);
   const stopWatching =
     flags.config === undefined
       ? () => {}
@@ -67,6 +71,7 @@ export async function runUpCommand(flags: UpFlags): Promise<void> {
     async () => {
       stopWatching();
       await running.stop();
+      await telemetry?.stop();
     },
     printError,
     settings.gateway.notReady + settings.gateway.drain,
