@@ -86,6 +86,7 @@ const vocabulary: { readonly [flags: string]: string } = {
   '--webhook-url': 'URL under which the agent reaches the local webhook',
   '-o, --output': 'output format',
   '--log': 'log format on standard error',
+  '--otlp': 'send traces and metrics to an OpenTelemetry collector',
   '--report': 'report format',
   '--text': 'message text to send',
   '--watch': 'reload the',
