@@ -1,3 +1,4 @@
+import { LoginError } from '../../client/oauth/oauth-request.ts';
 import { A2AError, type ErrorReason } from '../../protocol/errors.ts';
 import { asJsonObject } from '../../primitives/json.ts';
 import { UsageError, errorSummary } from '../terminal/usage-error.ts';
@@ -110,6 +111,7 @@ function classifyError(thrown: unknown, { hasCredentials, login }: ClientErrorCo
   const error = A2AError.from(thrown);
   const { reason, message, hint, cause } = error;
   if (error instanceof ClientError) return error;
+  if (error instanceof LoginError) return new ClientError('A2ACLI_ERR_AUTH_FAILED', message, hint);
   if (error instanceof UsageError) return new ClientError('A2ACLI_ERR_USAGE', message, hint, cause);
   if (reason === 'UNAUTHENTICATED' || (reason === 'PERMISSION_DENIED' && error.status !== undefined)) {
     return hasCredentials

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import type { Credentials } from '../../../client/credentials.ts';
 import { type ConsoleOptions, type RunningConsole, serveConsole } from '../../../console/serve-console.ts';
 import { A2AError } from '../../../protocol/errors.ts';
@@ -8,6 +7,7 @@ import { openLogs } from '../../terminal/log.ts';
 import { startListening } from '../../terminal/listen-error.ts';
 import { printError } from '../../terminal/print-error.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
+import { openInBrowser } from '../../process/open-in-browser.ts';
 import { stopOnSignals } from '../../process/shutdown.ts';
 import { expectUrl } from '../../inputs/expect-url.ts';
 import { openForeignStore } from '../../inputs/open-store.ts';
@@ -77,13 +77,4 @@ function formatSummary(url: string): string {
     '',
     '',
   ].join('\n');
-}
-
-const openers: { readonly [platform: string]: string } = { darwin: 'open', win32: 'explorer' };
-
-/** Opens the URL in the browser. Ignores errors, because the URL is printed as well. */
-function openInBrowser(url: string): void {
-  const child = spawn(openers[process.platform] ?? 'xdg-open', [url], { stdio: 'ignore', detached: true });
-  child.on('error', () => {});
-  child.unref();
 }
