@@ -5,6 +5,8 @@ import { A2AError, type ErrorReason, errorTable } from '../../protocol/errors.ts
 import type { HttpResponse } from '../http/http-client.ts';
 import { decompressMessage } from './decompress-message.ts';
 
+const noBytes = new Uint8Array();
+
 /**
  * A response of gRPC: messages, then a status in the trailers. Its HTTP status is the one that the error would have in
  * other transports, so that retries and credentials are handled alike.
@@ -91,6 +93,8 @@ export class GrpcResponse implements HttpResponse {
       while (!this.#isOver) {
         const next = await this.#chunks.next();
         if (next.done) {
+          // Throws if the bytes after the last message are not the start of another one.
+          if (!this.#frames.isComplete) this.#frames.push(noBytes);
           this.#isOver = true;
           this.error = this.#readStatus();
           return undefined;
