@@ -212,10 +212,10 @@ class GatewayServer implements Gateway {
   }
 
   /**
-   * Finds the agent of a gRPC call: by the path, or by the tenant (`name`, or `name/tenant` for a tenant of the agent), or,
-   * without a tenant, by the host (`name.example.com`) or as the only agent.
+   * Finds the agent of a gRPC call: by the path or the metadata, or by the tenant (`name`, or `name/tenant` for a tenant of
+   * the agent), or, without a tenant, by the host (`name.example.com`) or as the only agent.
    */
-  #grpcAgent({ path, tenant, host }: GrpcAgentName): GrpcAgentTarget | undefined {
+  #grpcAgent({ path, agent, tenant, host }: GrpcAgentName): GrpcAgentTarget | undefined {
     const target = (entry: Entry | undefined, ownTenant: string | undefined) =>
       entry && {
         handler: entry.handler,
@@ -226,6 +226,9 @@ class GatewayServer implements Gateway {
         requestEnded: () => requestEnded(entry),
       };
     if (path.startsWith(prefix)) return target(this.#entryAt(path), tenant);
+    // The tenant of the card names the agent, too.
+    const isNamedTwice = agent !== undefined && tenant?.split('/', 1)[0] === agent;
+    if (agent !== undefined && !isNamedTwice) return target(this.#entries.get(agent), tenant);
     if (tenant === undefined) {
       const [only] = this.#entries.size === 1 ? this.#entries.values() : [];
       return target(this.#entries.get(host?.split('.', 1)[0] ?? '') ?? only, undefined);

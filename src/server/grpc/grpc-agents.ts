@@ -1,9 +1,14 @@
 import type { AgentHttpHandler } from '../http/agent-http-handler.ts';
 
+/** Metadata that names the agent of a call on a server with several agents. */
+export const agentMetadata = 'dragoman-agent';
+
 /** What a call says about its agent. */
 export interface GrpcAgentName {
   /** Path of the method. */
   readonly path: string;
+  /** Metadata {@link agentMetadata}. */
+  readonly agent: string | undefined;
   /** Field `tenant` of the message. */
   readonly tenant: string | undefined;
   /** Host and port of the server, as the client knows them. */

@@ -7,7 +7,7 @@ import { withActivatedExtensions } from '../http/extensions.ts';
 import { type HttpServerRequest, type HttpServerResponse, singleHeader } from '../http/http-message.ts';
 import { SseStream, type TextSink } from '../http/sse-stream.ts';
 import type { ByteReservation } from '../limits/byte-budget.ts';
-import type { GrpcAgents, GrpcAgentTarget } from './grpc-agents.ts';
+import { agentMetadata, type GrpcAgents, type GrpcAgentTarget } from './grpc-agents.ts';
 import type { ServerCall } from './server-call.ts';
 import { handleGrpc } from './handle-grpc.ts';
 import { type GrpcCallObserver, observeCall } from './observe-call.ts';
@@ -110,11 +110,15 @@ export class GrpcExchange implements TextSink {
     const { path, headers } = this.#call.request;
     const target = this.#agentFor({
       path,
+      agent: singleHeader(headers, agentMetadata),
       tenant: readTenant(type, message),
       host: singleHeader(headers, 'host'),
     });
     if (!target)
-      throw new A2AError('NOT_FOUND', 'The call names no agent of this server: use the tenant of its card');
+      throw new A2AError(
+        'NOT_FOUND',
+        `The call names no agent of this server. Use the tenant of its card, its name in the metadata ${agentMetadata}, or a host name that starts with it`,
+      );
     target.requestStarted();
     this.#target = target;
     this.#handler = target.handler;

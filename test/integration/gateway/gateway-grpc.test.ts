@@ -1,5 +1,7 @@
 /** gRPC at the gateway: how callers name an agent, who may call it, and a gateway between gRPC on both sides. */
 import { ClientFactory } from 'sdk-1.3/client';
+import { ClientFactory as ClientFactory0_3 } from 'sdk-0.3/client';
+import { GrpcTransportFactory as GrpcTransportFactory0_3 } from 'sdk-0.3/client/grpc';
 import { GrpcTransportFactory } from 'sdk-1.3/client/grpc';
 import { describe, expect, it } from 'vitest';
 import { bearer, connect, type ConnectOptions } from '../../../src/client/index.ts';
@@ -67,6 +69,40 @@ describe('gRPC at the gateway', () => {
     await expect(connectTo(`${url}/agents/two`).getTask({ id })).rejects.toMatchObject({
       reason: 'TASK_NOT_FOUND',
     });
+  });
+
+  it.each(['1.0', '0.3'] as const)('finds the agent of a %s caller by the metadata', async (version) => {
+    const { url, port } = await startGateway(['one', 'two']);
+    const headers = { 'dragoman-agent': 'two' };
+    // Cards of 0.3 do not list gRPC, because they cannot name the agent.
+    const byCard = version === '1.0' ? [`${url}/agents/two`] : [];
+    for (const target of [`grpc://127.0.0.1:${port}`, ...byCard])
+      expect(await connectTo(target, { versions: [version], headers }).send('hi')).toMatchObject(
+        answer('two: hi '),
+      );
+    await expect(
+      connectTo(`grpc://127.0.0.1:${port}`, {
+        versions: [version],
+        headers: { 'dragoman-agent': 'three' },
+      }).send('hi'),
+    ).rejects.toMatchObject({ reason: 'NOT_FOUND', message: expect.stringContaining('dragoman-agent') });
+  });
+
+  it('is called by the official 0.3 client with the metadata', async () => {
+    const { url, port } = await startGateway(['one', 'two']);
+    const factory = new ClientFactory0_3({
+      transports: [new GrpcTransportFactory0_3()],
+      preferredTransports: ['GRPC'],
+    });
+    const response = await fetch(`${url}/agents/two/.well-known/agent-card.json?version=0.3`);
+    const wire = (await response.json()) as object;
+    const card = { ...wire, url: `127.0.0.1:${port}`, preferredTransport: 'GRPC' };
+    const client = await factory.createFromAgentCard(card as never);
+    const message = { kind: 'message', messageId: 'm', role: 'user', parts: [{ kind: 'text', text: 'hi' }] };
+    const call = (options?: object) => client.sendMessage({ message } as never, options);
+    const result = await call({ serviceParameters: { 'dragoman-agent': 'two' } });
+    expect(JSON.stringify(result)).toContain('two: hi');
+    await expect(call()).rejects.toThrow('names no agent of this server');
   });
 
   it('finds the agent by the host, which is all that 0.3 has, or as the only one', async () => {
