@@ -317,7 +317,8 @@ function timeoutError(outbound: OutboundRequest, timeout: number, cause: unknown
   });
 }
 
-function toClientError(thrown: unknown, outbound: OutboundRequest): A2AError {
+/** Explains an error of a request or of its response. */
+export function toClientError(thrown: unknown, outbound: OutboundRequest): A2AError {
   const { signal } = outbound.call;
   if (signal?.aborted) return canceledError(signal);
   if (thrown instanceof A2AError) return thrown;

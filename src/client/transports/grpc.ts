@@ -14,12 +14,17 @@ import { type CallContext, isStreamingOperation, type Operation } from '../../pr
 import { A2AError } from '../../protocol/errors.ts';
 import type { ClientSettings } from '../connect-options.ts';
 import type { HttpResponse } from '../http/http-client.ts';
-import { type OutboundRequest, requestAndRead, requestStreaming, timeoutOf } from '../http/send-request.ts';
-import { IdleWatchdog } from '../streaming/idle-watchdog.ts';
+import {
+  type OutboundRequest,
+  requestAndRead,
+  requestStreaming,
+  timeoutOf,
+  toClientError,
+} from '../http/send-request.ts';
 import { readableEncodings } from './decompress-message.ts';
 import { skipFrame } from './frame-stream.ts';
 import { GrpcResponse } from './grpc-response.ts';
-import { decodeReportingLosses, encodeReportingLosses } from './loss-reporting.ts';
+import { decodeReportingLosses, encodeReportingLosses, modeWithoutLosses } from './loss-reporting.ts';
 import { isRepeatable, serviceParameters } from './service-parameters.ts';
 import { streamOpenContext } from './stream-open-context.ts';
 import {
@@ -97,17 +102,14 @@ class GrpcBinding implements TransportBinding {
   ): Promise<FrameStream> {
     const method = this.#method(operation);
     const outbound = this.#createRequest(method, request, call);
-    const { timeouts } = this.#settings;
-    const watchdog = new IdleWatchdog({ ...this.#settings, timeouts: { ...timeouts, idle: 0 } }, signal);
     try {
-      const response = await requestStreaming(this.#settings, outbound, watchdog.signal);
+      const response = await requestStreaming(this.#settings, outbound, signal);
       if (!(response instanceof GrpcResponse)) throw await this.#notGrpc(response);
       if (response.error) throw refineError(response.error, this.endpoint, response);
       const reader = this.endpoint.dialect.eventReader(streamOpenContext(operation, request));
-      return this.#readFrames(response, { reader, method, watchdog, outbound });
+      return this.#readFrames(response, { reader, method, outbound });
     } catch (thrown) {
-      watchdog.stop();
-      throw watchdog.toError(thrown, outbound);
+      throw toClientError(thrown, outbound);
     }
   }
 
@@ -168,12 +170,7 @@ class GrpcBinding implements TransportBinding {
 
   async *#readFrames(
     response: GrpcResponse,
-    {
-      reader,
-      method,
-      watchdog,
-      outbound,
-    }: { reader: EventReader; method: GrpcMethod; watchdog: IdleWatchdog; outbound: OutboundRequest },
+    { reader, method, outbound }: { reader: EventReader; method: GrpcMethod; outbound: OutboundRequest },
   ): AsyncGenerator<readonly StreamFrame[]> {
     try {
       for await (const batch of response.messages())
@@ -181,17 +178,18 @@ class GrpcBinding implements TransportBinding {
       // Temporary errors are thrown like errors of the connection, so that the stream is resumed.
       if (response.error) throw refineError(response.error, this.endpoint, response);
     } catch (thrown) {
-      throw watchdog.toError(toMessageError(thrown, 'limits.frame'), outbound);
-    } finally {
-      watchdog.stop();
+      throw toClientError(toMessageError(thrown, 'limits.frame'), outbound);
     }
   }
 
   #decodeFrame(message: Uint8Array, reader: EventReader, { operation, response }: GrpcMethod): StreamFrame {
     try {
-      const events = decodeReportingLosses(this.#settings, { operation, url: this.endpoint.url }, (mode) =>
-        reader.read(decodeMessage(response, message), mode),
-      );
+      const value = decodeMessage(response, message);
+      const events = this.#settings.onLoss
+        ? decodeReportingLosses(this.#settings, { operation, url: this.endpoint.url }, (mode) =>
+            reader.read(value, mode),
+          )
+        : reader.read(value, modeWithoutLosses);
       return { events, id: undefined };
     } catch (thrown) {
       const why = thrown instanceof Error ? thrown.message : String(thrown);

@@ -7,7 +7,8 @@ import {
 import { writeErrors } from '../../primitives/log.ts';
 import type { LossContext, ClientSettings } from '../connect-options.ts';
 
-const modeWithoutLosses = lenientMode();
+/** Reads what a peer sent if `onLoss` is not set. */
+export const modeWithoutLosses = lenientMode();
 
 /** Decodes data of a peer and reports translation losses if `onLoss` is set. */
 export function decodeReportingLosses<T>(

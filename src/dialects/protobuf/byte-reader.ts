@@ -3,6 +3,12 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /** Bytes up to which a loop is faster than `TextDecoder`. */
 const shortText = 10;
 
+/** Bytes up to which a text may be an id. */
+const maxRepeatedText = 64;
+
+/** ASCII texts that were read last. */
+const recentTexts: string[] = Array.from({ length: 256 }, () => '');
+
 const maxVarintSize = 10;
 
 /** Thrown for bytes that are no message; its message tells a client what is wrong. */
@@ -122,6 +128,7 @@ export class ByteReader {
     const length = this.#length();
     const start = this.#at;
     this.#at += length;
+    if (length > shortText && length <= maxRepeatedText) return this.#repeatedText(start, length);
     if (length <= shortText) {
       let text = '';
       for (let at = start; at < this.#at; at++) {
@@ -171,6 +178,25 @@ export class ByteReader {
   #byte(): number {
     if (this.#at >= this.#end) throw new MalformedMessageError('the message ends within an integer');
     return this.#bytes[this.#at++] ?? 0;
+  }
+
+  /** Reads a text that is probably an id, which each event of a stream repeats: comparing it is cheaper than decoding it. */
+  #repeatedText(start: number, length: number): string {
+    const bytes = this.#bytes;
+    const end = this.#at;
+    const slot =
+      ((bytes[start + 3] as number) * 31 + (bytes[end - 1] as number) + length) & (recentTexts.length - 1);
+    const known = recentTexts[slot] as string;
+    if (known.length === length) {
+      let at = start;
+      while (at < end && bytes[at] === known.charCodeAt(at - start)) at++;
+      // Characters that have one byte are the same in both encodings only if they are ASCII.
+      if (at === end) return known;
+    }
+    const text = this.#decode(start);
+    // Other texts have fewer characters than bytes.
+    if (text.length === length) recentTexts[slot] = text;
+    return text;
   }
 
   #decode(start: number): string {
