@@ -1,3 +1,4 @@
+import { type Advise, adviseForCommand, type MissingInput } from './prompts/missing-input.ts';
 import type { ClientRunSummary, Violation } from './rule-model.ts';
 import type { HttpExchange } from './wire/http-exchange.ts';
 
@@ -20,11 +21,33 @@ export class RuleViolationError extends Error {
   }
 }
 
-/** Thrown by a check if the agent does not declare the feature of the rule. */
-export class NotApplicableError extends Error {}
+/** An error of a check that was not decided. Its message ends with the options of the command that would help. */
+class UndecidedError extends Error {
+  /** What the user must provide; undefined if nothing would help. */
+  readonly missing: MissingInput | undefined;
+  readonly #fact: string;
 
-/** Thrown by a check that could not be decided. The message states what would make it possible. */
-export class InconclusiveError extends Error {}
+  constructor(fact: string, missing?: MissingInput) {
+    super(withAdvice(fact, missing, adviseForCommand));
+    this.#fact = fact;
+    this.missing = missing;
+  }
+
+  /** Returns the message with the advice of another user interface. */
+  messageWith(advise: Advise = adviseForCommand): string {
+    return withAdvice(this.#fact, this.missing, advise);
+  }
+}
+
+function withAdvice(fact: string, missing: MissingInput | undefined, advise: Advise): string {
+  return missing ? `${fact} ${advise(missing)}` : fact;
+}
+
+/** Thrown by a check if the agent does not declare the feature of the rule. */
+export class NotApplicableError extends UndecidedError {}
+
+/** Thrown by a check that could not be decided. */
+export class InconclusiveError extends UndecidedError {}
 
 /** Thrown by a check that was interrupted by the end of the process of the agent. */
 export class AgentCrashedError extends InconclusiveError {}

@@ -40,19 +40,26 @@ export async function executeCheck(
     const milliseconds = performance.now() - startedAt;
     return buildRuleResult(check, where, { verdict, message, violations, milliseconds });
   };
+  const buildUndecided = (
+    verdict: 'not-applicable' | 'inconclusive',
+    error: NotApplicableError | InconclusiveError,
+  ): RuleResult => {
+    const { missing } = error;
+    return { ...buildResult(verdict, error.messageWith(options.advise)), ...(missing ? { missing } : {}) };
+  };
   try {
     requireCard(check, context);
     const unmet = findUnmetPrecondition(check.preconditions ?? [], context, options);
     if (unmet) throw unmet;
     if (remaining <= 0)
-      throw new InconclusiveError('The time limit of the run was exceeded; raise --max-time.');
+      throw new InconclusiveError('The time limit of the run was exceeded.', { kind: 'max-time' });
     const limit = Math.min(context.deadline * 2, remaining);
     await withDeadline(() => check.run(probe), limit, options.signal);
     const [first] = probe.warnings;
     return first ? buildResult(verdictForLevel(check.level), first.message) : buildResult('pass', '');
   } catch (error) {
-    if (error instanceof NotApplicableError) return buildResult('not-applicable', error.message);
-    if (error instanceof InconclusiveError) return buildResult('inconclusive', error.message);
+    if (error instanceof NotApplicableError) return buildUndecided('not-applicable', error);
+    if (error instanceof InconclusiveError) return buildUndecided('inconclusive', error);
     if (error instanceof RuleViolationError)
       return buildResult(verdictForLevel(check.level), error.message, error);
     return buildResult('error', `Internal error of the suite: ${(error as Error).stack ?? String(error)}`);
@@ -83,7 +90,9 @@ function withDeadline(
     const timer = setTimeout(
       () =>
         reject(
-          new InconclusiveError(`The check took more than ${Math.round(milliseconds)} ms; raise --timeout.`),
+          new InconclusiveError(`The check took more than ${Math.round(milliseconds)} ms.`, {
+            kind: 'timeout',
+          }),
         ),
       milliseconds,
     );

@@ -60,5 +60,6 @@ export type { TranscriptEntry } from './report/transcript.ts';
 export { type ReportFormat, reportFormats, writeReport } from './report/report-formats.ts';
 export { runChecks, type RunChecksOptions, type RunChecksOutcome, UnknownSkillError } from './run-checks.ts';
 export { readPrompts } from './prompts/read-prompts.ts';
+export type { Advise, MissingInput } from './prompts/missing-input.ts';
 export { defineInvariants, type Invariant, type Observation } from './observation/observation.ts';
 export type { HttpExchange, RawFrame } from './wire/http-exchange.ts';

@@ -38,15 +38,13 @@ export function findUnmetPrecondition(
     return new NotApplicableError(`${subject} requires no credentials.`);
   switch (unmet) {
     case 'credentials':
-      return new InconclusiveError('Pass credentials with --header to run this check.');
+      return new InconclusiveError('This check needs credentials.', { kind: 'credentials' });
     case 'other-user':
-      return new InconclusiveError(
-        'Pass the credentials of another user with --other-user-header to run this check.',
-      );
+      return new InconclusiveError('This check needs two users.', { kind: 'other-user' });
     case 'restricted-user':
-      return new NotApplicableError(
-        'Pass the credentials of a user that may not send messages with --restricted-user-header to run this check.',
-      );
+      return new NotApplicableError('This check needs a user that may not send messages.', {
+        kind: 'restricted-user',
+      });
     default:
       return new NotApplicableError(
         unmet.startsWith('no-')

@@ -5,6 +5,7 @@ import type { Observation } from './observation/observation.ts';
 import type { TaskTracker } from './observation/task-tracker.ts';
 import type { ExampleResponses } from './prompts/example-responses.ts';
 import type { PromptCatalog } from './prompts/prompt-catalog.ts';
+import type { Advise } from './prompts/missing-input.ts';
 import type { RawHttpClient } from './wire/raw-http-client.ts';
 import type { CheckedVersion } from './rule-model.ts';
 import type { WebhookAccess } from './webhook-access.ts';
@@ -36,9 +37,12 @@ export interface ProbeContext {
   readonly receiver: WebhookReceiver;
   /** Drivers of the other transports of the same version. */
   readonly siblings: readonly ProtocolDriver[];
+  readonly advise: Advise;
   /** Milliseconds for one response and for one task to end. */
   readonly deadline: number;
   /** Counts one more message. @throws InconclusiveError if the limit is exceeded. */
   readonly countMessage: () => void;
   readonly observe: (observation: Observation) => void;
+  /** Called with the ID of a task that a message of the suite created or continued. */
+  readonly onTask?: (id: string) => void;
 }

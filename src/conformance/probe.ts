@@ -368,7 +368,9 @@ export class Probe extends CheckAssertions {
     exchange: HttpExchange,
     requestedAt: number,
   ): void {
-    const { taskTracker, observe } = this.context;
+    const { taskTracker, observe, onTask } = this.context;
+    // Other operations also return tasks of others.
+    if (task.id !== undefined && (from === 'send' || from === 'stream')) onTask?.(task.id);
     const known = taskTracker.get(task.id);
     // A request that was sent before the suite learned of the end may return an earlier state.
     const trackedTask = known?.endedAt !== undefined && known.endedAt > requestedAt ? undefined : known;

@@ -1,3 +1,4 @@
+import type { MissingInput } from './prompts/missing-input.ts';
 import type { HttpExchange } from './wire/http-exchange.ts';
 
 /** Protocol versions that the suite checks. */
@@ -96,6 +97,8 @@ export interface RuleResult {
   /** Reason for a verdict other than `pass`; for `inconclusive` and `not-applicable`, what would enable the rule. */
   readonly message: string;
   readonly violations: readonly Violation[];
+  /** What the user must provide so that the rule can be decided. */
+  readonly missing?: MissingInput;
   /** Number of observations that the rule was evaluated on. */
   readonly observations: number;
   readonly milliseconds: number;

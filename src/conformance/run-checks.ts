@@ -1,5 +1,6 @@
 import type { Check } from './check.ts';
 import { InconclusiveError } from './check-errors.ts';
+import type { CheckedVariant } from './conformance-level.ts';
 import { CrashMonitor } from './crash-monitor.ts';
 import { cardLocations, findCards } from './discovery/find-cards.ts';
 import { createDriver, type PublishedCard } from './discovery/card-variants.ts';
@@ -7,6 +8,7 @@ import { type AgentVariants, findVariants } from './discovery/find-variants.ts';
 import { executeCheck, type ScheduledCheck } from './execute-check.ts';
 import { InvariantMonitor } from './observation/invariant-monitor.ts';
 import type { RequirementLevel, RuleResult, CheckedTransport, CheckedVersion } from './rule-model.ts';
+import { type Advise, adviseForCommand } from './prompts/missing-input.ts';
 import { findUnmetPrecondition } from './preconditions.ts';
 import { isRuleSelected } from './rule-selection.ts';
 import { Probe } from './probe.ts';
@@ -60,8 +62,14 @@ export interface RunChecksOptions {
    * to learn the outcomes of the examples.
    */
   readonly warmUp?: boolean;
+  /** Words the advice in results and warnings. @defaultValue the options of `dragoman conformance` */
+  readonly advise?: Advise;
   /** Aborts the run; the remaining checks are inconclusive. */
   readonly signal?: AbortSignal;
+  /** Called with the ID of each task that a message of the run created or continued, possibly several times. */
+  readonly onTask?: (id: string) => void;
+  /** Called when a check starts. */
+  readonly onCheck?: (check: Check, variant: CheckedVariant) => void;
   readonly onProgress?: (done: number, total: number, last: RuleResult | undefined) => void;
 }
 
@@ -181,10 +189,12 @@ class CheckRun {
     );
     await this.#runAll(selected.length > 0 ? scheduled : this.#cardChecks(checks, cards));
     for (const context of contexts) {
-      const rejection = await context.webhookAccess.warning();
+      const rejection = await context.webhookAccess.warning(context.advise);
       if (rejection !== undefined) this.#webhookWarnings.add(rejection);
-      const results = this.#monitor.results(context.driver, ({ preconditions = [] }) =>
-        findUnmetPrecondition(preconditions, context, this.#options),
+      const results = this.#monitor.results(
+        context.driver,
+        ({ preconditions = [] }) => findUnmetPrecondition(preconditions, context, this.#options),
+        context.advise,
       );
       this.#results.push(...results);
     }
@@ -231,9 +241,11 @@ class CheckRun {
       taskTracker: new TaskTracker(),
       receiver: this.#receiver,
       siblings,
+      advise: this.#options.advise ?? adviseForCommand,
       deadline: this.#timeout,
       countMessage: () => this.#countMessage(),
       observe: (observation) => this.#monitor.observe(observation),
+      ...(this.#options.onTask ? { onTask: this.#options.onTask } : {}),
     };
   }
 
@@ -272,6 +284,8 @@ class CheckRun {
   }
 
   #runCheck(scheduled: ScheduledCheck): Promise<RuleResult> {
+    const { version, transport } = scheduled.context.driver;
+    this.#options.onCheck?.(scheduled.check, { version, transport });
     return executeCheck(scheduled, this.#options, this.#endsAt - performance.now());
   }
 
@@ -282,7 +296,7 @@ class CheckRun {
 
   #countMessage(): void {
     if (++this.#sentMessages > (this.#options.maxMessages ?? 2_000))
-      throw new InconclusiveError('The message limit of the run was reached; raise --max-messages.');
+      throw new InconclusiveError('The message limit of the run was reached.', { kind: 'max-messages' });
   }
 
   #buildOutcome(
@@ -311,6 +325,7 @@ class CheckRun {
   #warnings(variants: readonly ProtocolDriver[], isGuessed: boolean): string[] {
     const warnings = [...this.#webhookWarnings];
     const { requestCount, authRejections } = this.#http;
+    const { advise = adviseForCommand } = this.#options;
     const { crashCount } = this.#crashMonitor;
     if (crashCount > 0)
       warnings.push(
@@ -324,7 +339,7 @@ class CheckRun {
       );
     if (authRejections * 2 > requestCount)
       warnings.push(
-        `${authRejections} of ${requestCount} requests were rejected with 401 or 403 (or the matching status of gRPC): pass credentials with --header.`,
+        `${authRejections} of ${requestCount} requests were rejected with 401 or 403 (or the matching status of gRPC). ${advise({ kind: 'credentials' })}`,
       );
     for (const { version, transport } of variants) {
       const results = this.#results.filter(

@@ -2,27 +2,27 @@ import { isJsonObject } from '../primitives/json.ts';
 import { InconclusiveError } from './check-errors.ts';
 import { isLoopbackUrl } from './checks/push/loopback.ts';
 import type { DecodedResponse } from './drivers/protocol-driver.ts';
+import type { Advise } from './prompts/missing-input.ts';
 import type { Probe } from './probe.ts';
 
 /** A webhook that is not on the local host. It is never called, because its task sends no events. */
 const publicUrl = 'https://webhook.example.com/a2a';
 
-const rejectionMessage =
-  'The agent rejects webhooks on the local host. Let it accept them for the test (dragoman: --allow-loopback-webhooks), or pass a URL that it can reach with --webhook-url.';
+const rejection = (): InconclusiveError =>
+  new InconclusiveError('The agent rejects webhooks on the local host.', { kind: 'webhook-url' });
 
 /** Finds out once whether the agent accepts the webhooks of the suite. */
 export class WebhookAccess {
-  #rejection: Promise<boolean> | undefined;
+  #isRejected: Promise<boolean> | undefined;
 
   /** @throws InconclusiveError if the agent rejects webhooks on the local host, but not all others. */
   async require(probe: Probe): Promise<void> {
-    if (await (this.#rejection ??= rejectsLocalWebhooks(probe)))
-      throw new InconclusiveError(rejectionMessage);
+    if (await (this.#isRejected ??= rejectsLocalWebhooks(probe))) throw rejection();
   }
 
   /** Returns the warning for the report, or undefined if webhooks are accepted or were not tested. */
-  async warning(): Promise<string | undefined> {
-    return (await this.#rejection) ? rejectionMessage : undefined;
+  async warning(advise: Advise): Promise<string | undefined> {
+    return (await this.#isRejected) ? rejection().messageWith(advise) : undefined;
   }
 }
 

@@ -127,7 +127,7 @@ class ClientCheckRun {
       probe.require(check.needs ?? 'send');
       this.#throwIfAborted();
       if (performance.now() > this.#endsAt)
-        throw new InconclusiveError('The time limit of the run was exceeded; raise --max-time.');
+        throw new InconclusiveError('The time limit of the run was exceeded.', { kind: 'max-time' });
       await check.run(probe).finally(() => this.#throwIfAborted());
       result = build('pass', '');
     } catch (error) {

@@ -12,6 +12,7 @@ import type { ProtocolDriver } from '../drivers/protocol-driver.ts';
 import { type TaskStateName, type NormalizedTask, asText, partsToText } from '../drivers/normalized-views.ts';
 import type { HttpExchange } from '../wire/http-exchange.ts';
 import { RawHttpClient } from '../wire/raw-http-client.ts';
+import { adviseForCommand } from '../prompts/missing-input.ts';
 import { WebhookAccess } from '../webhook-access.ts';
 import { WebhookReceiver } from '../wire/webhook-receiver.ts';
 
@@ -77,6 +78,7 @@ export async function openPeer(
         webhookAccess: new WebhookAccess(),
         taskTracker: new TaskTracker(),
         siblings: variants.slice(1),
+        advise: adviseForCommand,
         countMessage: () => undefined,
         observe: () => undefined,
       })

@@ -8,8 +8,9 @@ import {
   type Violation,
 } from '../rule-model.ts';
 import type { Precondition } from '../check.ts';
-import { NotApplicableError } from '../check-errors.ts';
+import { type InconclusiveError, NotApplicableError } from '../check-errors.ts';
 import type { CheckedVariant } from '../conformance-level.ts';
+import { type Advise, adviseForCommand } from '../prompts/missing-input.ts';
 import type { Observation } from './observation.ts';
 import { type HttpExchange, toEvidence } from '../wire/http-exchange.ts';
 
@@ -70,7 +71,9 @@ export class InvariantMonitor<Seen extends MonitoredObservation = Observation> {
    */
   results(
     { version, transport }: CheckedVariant,
-    findUnmet: (invariant: MonitoredRule<Seen>) => Error | undefined = () => undefined,
+    findUnmet: (invariant: MonitoredRule<Seen>) => NotApplicableError | InconclusiveError | undefined = () =>
+      undefined,
+    advise: Advise = adviseForCommand,
   ): RuleResult[] {
     return this.#invariants
       .filter((each) => appliesTo(each, version, transport))
@@ -87,11 +90,21 @@ export class InvariantMonitor<Seen extends MonitoredObservation = Observation> {
                 : 'pass';
         const message =
           observations === 0
-            ? (unmet?.message ?? 'The run produced no traffic to which this rule applies.')
+            ? (unmet?.messageWith(advise) ?? 'The run produced no traffic to which this rule applies.')
             : failures > 0
               ? `${violations[0]?.message ?? ''} (${failures} of ${observations})`
               : '';
-        return { rule, version, transport, verdict, message, violations, observations, milliseconds: 0 };
+        const base = {
+          rule,
+          version,
+          transport,
+          verdict,
+          message,
+          violations,
+          observations,
+          milliseconds: 0,
+        };
+        return unmet?.missing ? { ...base, missing: unmet.missing } : base;
       });
   }
 

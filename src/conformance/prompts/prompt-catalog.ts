@@ -73,9 +73,10 @@ export class PromptCatalog {
     const prompt = this.#prompts.get(outcome);
     if (prompt) return this.#withFreshId(prompt);
     if (outcome === 'completed') return this.anyPrompt();
-    throw new InconclusiveError(
-      `No prompt known for target state "${outcome}". Define one in a prompts file (${outcome}: { text: … }), or implement the texts of --fixtures fx in the agent.`,
-    );
+    throw new InconclusiveError(`No prompt known for target state "${outcome}".`, {
+      kind: 'prompt',
+      outcome,
+    });
   }
 
   /** Returns true if the agent implements fixtures, so that the prompt must lead to the outcome. */

@@ -13,8 +13,8 @@ const promptSchema = z.union([
   }),
 ]);
 
-/** Schema of the file of `--prompts`. */
-const promptsSchema = z.strictObject(
+/** Schema of the file of `--prompts`. A string stands for a message with that text. */
+export const promptsSchema = z.strictObject(
   Object.fromEntries(targetOutcomes.map((outcome) => [outcome, promptSchema.optional()])) as Record<
     TargetOutcome,
     z.ZodOptional<typeof promptSchema>
@@ -27,7 +27,11 @@ const promptsSchema = z.strictObject(
  * @throws DocumentError with the position of each error in the file.
  */
 export function readPrompts(text: string, file: string): OutcomePrompts {
-  const prompts = Document.parse(text, file).check(promptsSchema);
+  return toPrompts(Document.parse(text, file).check(promptsSchema));
+}
+
+/** Returns a message for each outcome. */
+export function toPrompts(prompts: z.infer<typeof promptsSchema>): OutcomePrompts {
   return Object.fromEntries(
     Object.entries(prompts).map(([outcome, prompt]): [string, MessageDraft] => [
       outcome,

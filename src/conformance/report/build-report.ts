@@ -9,6 +9,7 @@ import type {
   RuleVerdict,
   CheckedVersion,
 } from '../rule-model.ts';
+import type { MissingInput } from '../prompts/missing-input.ts';
 import type { RunChecksOutcome } from '../run-checks.ts';
 import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '../../primitives/json.ts';
 import { asText } from '../drivers/normalized-views.ts';
@@ -41,6 +42,8 @@ export interface ConformanceResult {
   /** How often the rule was evaluated. */
   readonly observations: number;
   readonly remediation: string;
+  /** What the user must provide so that a skipped rule can be decided. */
+  readonly missing?: MissingInput;
   readonly expected?: string;
   readonly actual?: string;
   readonly transcript?: readonly TranscriptEntry[];
@@ -250,6 +253,7 @@ function toResult(result: RuleResult, redactor: Redactor): ConformanceResult {
     ...(transport === undefined ? {} : { transport }),
     observations: result.observations,
     remediation: rule.remedy,
+    ...(result.missing ? { missing: result.missing } : {}),
     ...(first?.expected === undefined ? {} : { expected: redactor.redactText(first.expected) }),
     ...(first?.actual === undefined ? {} : { actual: redactor.redactText(first.actual) }),
     ...(transcript.length === 0 ? {} : { transcript }),

@@ -17,11 +17,15 @@ export function fetchCard1_0(
 export function expectCard(probe: Probe, exchange: HttpExchange): JsonObject {
   const card = exchange.status === 200 ? parseJsonOrUndefined(exchange.body) : undefined;
   const isObject = isJsonObject(card);
-  probe.expect(isObject, `There is no agent card at ${exchange.url}: ${describeCardResponse(exchange)}`, {
-    expected: 'HTTP 200 with a JSON object',
-    actual: `HTTP ${exchange.status} ${exchange.body}`,
-    exchanges: [exchange],
-  });
+  probe.expect(
+    isObject,
+    `There is no agent card at ${exchange.url}: ${describeCardResponse(probe, exchange)}`,
+    {
+      expected: 'HTTP 200 with a JSON object',
+      actual: `HTTP ${exchange.status} ${exchange.body}`,
+      exchanges: [exchange],
+    },
+  );
   return isObject ? card : {};
 }
 
@@ -33,10 +37,13 @@ export function expectPublic(probe: Probe, exchange: HttpExchange): void {
 }
 
 /** Returns why a response contains no card. */
-function describeCardResponse({ status, headers, body, end, transportError }: HttpExchange): string {
+function describeCardResponse(
+  { context }: Probe,
+  { status, headers, body, end, transportError }: HttpExchange,
+): string {
   if (status === 0) return transportError ?? `no response (${end})`;
   if (status === 401 || status === 403)
-    return `HTTP ${status}. Pass credentials with --header if the card requires them`;
+    return `HTTP ${status}. ${context.advise({ kind: 'credentials' }).replace(/\.$/, '')} if the card requires them`;
   if (status !== 200) return `HTTP ${status}`;
   if (parseJsonOrUndefined(body) !== undefined) return 'the response is JSON, but not an object';
   return `the response is not JSON (${headers['content-type'] ?? 'without a content type'})`;

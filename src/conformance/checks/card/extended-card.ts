@@ -30,9 +30,9 @@ async function fetchExtendedCard(probe: Probe): Promise<JsonObject> {
     throw new InconclusiveError('The agent has no extended card configured.');
   const status = authStatus(response.exchange);
   if (status !== undefined)
-    throw new InconclusiveError(
-      `The extended card requires credentials (${status}): pass them with --header.`,
-    );
+    throw new InconclusiveError(`The extended card requires credentials (${status}).`, {
+      kind: 'credentials',
+    });
   probe.expect(isJsonObject(response.result), 'The extended card is not a JSON object', {
     expected: 'a card, or ExtendedAgentCardNotConfigured',
     actual: describeResponse(response),

@@ -17,7 +17,9 @@ export const skillChecks = defineChecks({ category: 'lifecycle', versions: ['1.0
         throw new NotApplicableError('No tested skill of the card has examples without placeholders.');
       for (const { example, response } of responses) {
         if (authStatus(response.exchange) !== undefined)
-          throw new InconclusiveError('Pass credentials with --header to run this check.');
+          throw new InconclusiveError('The agent rejects its examples without credentials.', {
+            kind: 'credentials',
+          });
         if (probe.decodeSendResult(response)) continue;
         const actual = describeResponse(response);
         probe.warn(

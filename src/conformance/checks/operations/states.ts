@@ -34,7 +34,9 @@ export const stateChecks = defineChecks({ category: 'lifecycle', versions: ['1.0
         probe.prompts.isFixture(each),
       );
       if (outcomes.length === 0)
-        throw new NotApplicableError('The outcomes of messages are known only with --fixtures.');
+        throw new NotApplicableError('The outcomes of messages are certain only with fixtures.', {
+          kind: 'fixtures',
+        });
       for (const outcome of outcomes) {
         const actual = await sendFixture(probe, outcome);
         if (actual !== outcome)
