@@ -266,7 +266,7 @@ function violations({ path, text }: Source): string[] {
 
 /** Files of `src/` whose values the console page may import; types may come from any file. */
 const pageImports =
-  /\/src\/(?:primitives\/(?!node\/)|protocol\/|tap\/(?:to-curl\.ts$|translation\/)|dialects\/)/;
+  /\/src\/(?:primitives\/(?!node\/)|protocol\/|tap\/(?:(?:to-curl|participants)\.ts$|translation\/)|dialects\/)/;
 
 /** Returns the imports of the console page that are not allowed. */
 function forbiddenPageImports({ path, text }: Source): string[] {

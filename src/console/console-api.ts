@@ -21,7 +21,7 @@
  * | `DELETE /api/conversations/{id}` | | 204 |
  * | `GET /api/conversations/{id}/turns/{turn}/events` | | stream of {@link ChatEvent}: those so far, then new ones until the end of the turn |
  * | `DELETE /api/conversations/{id}/turns/{turn}` | | 204; stops waiting for the agent |
- * | `GET /api/agents/{id}/tasks?…` | | `TaskPage` of the model; query: contextId, state, pageSize, pageToken, variant |
+ * | `GET /api/agents/{id}/tasks?…` | | {@link TaskListPage}; query: contextId, state, pageSize, pageToken, variant, and `tests=hide` to leave out tasks of tests |
  * | `GET /api/agents/{id}/tasks/{taskId}` | | `Task` |
  * | `POST /api/agents/{id}/tasks/{taskId}/cancel` | | `Task` |
  * | `GET /api/agents/{id}/tasks/{taskId}/events` | | stream of {@link ChatEvent} |
@@ -37,8 +37,20 @@
  * | `POST /api/recordings/{id}` | `{ name }` | 204; renames it |
  * | `DELETE /api/recordings/{id}` | | 204 |
  * | `POST /api/traffic/scenario` | `{ records: TrafficRecord[] }` | `{ yaml: string }` |
- * | `POST /api/conformance` | {@link ConformanceInput} | stream of {@link ConformanceEvent} |
- * | `GET /api/load?agent=name` | | stream of {@link LoadEvent}: the last five minutes, then one sample per second; of all agents without `agent` |
+ * | `GET /api/conformance/run` | | stream of {@link ConformanceEvent}: the newest run from its start, then all further ones |
+ * | `POST /api/conformance/run` | {@link ConformanceInput} | 204; starts a run |
+ * | `DELETE /api/conformance/run` | | 204; cancels the run |
+ * | `GET /api/conformance/reports` | | {@link ReportEntry}[], the newest first |
+ * | `POST /api/conformance/reports` | a JSON report | {@link ReportEntry}; only its verdicts are kept |
+ * | `GET /api/conformance/reports/{id}` | | `ConformanceReport` of a run |
+ * | `GET /api/conformance/reports/{id}/file?format=…` | | the report as the command writes it: json, markdown, junit, html, sarif, badge |
+ * | `GET /api/conformance/reports/{id}/changes?since=id` | | `ReportChange[]`: differences to an earlier report |
+ * | `POST /api/conformance/reports/{id}/repeat` | {@link RerunInput} | 204; starts a run of one rule that replaces its result |
+ * | `GET /api/agents/{id}/prompts` | | `OutcomePrompts`: the saved message for each state |
+ * | `POST /api/agents/{id}/prompts` | `OutcomePrompts` | 204; saves them for the runs of the agent |
+ * | `POST /api/conformance/prompts` | a prompts file | `OutcomePrompts` |
+ * | `POST /api/conformance/prompts/file` | `OutcomePrompts` | a prompts file |
+ * | `GET /api/load?agent=name&tests=hide` | | stream of {@link LoadEvent}: the last five minutes, then one sample per second; of all agents without `agent`, without tests with `tests=hide` |
  * | `GET /api/load/run` | | stream of {@link LoadRunEvent}: the newest load run from its start, then all further ones |
  * | `POST /api/load/run` | {@link LoadRunInput} | 204; starts a load run against an agent on loopback |
  * | `DELETE /api/load/run` | | 204; ends the load run early, with its report |
@@ -47,7 +59,6 @@
  *
  * @module
  */
-import type { ConformanceReport } from '../conformance/report/build-report.ts';
 import type { LatencySummary } from '../load/latency-histogram.ts';
 import type { LoadOperation, LoadPlan } from '../load/load-plan.ts';
 import type { LoadErrorCount, LoadInterval, LoadProgress, LoadReport } from '../load/load-report.ts';
@@ -56,6 +67,7 @@ import type { StreamEvent } from '../protocol/event.ts';
 import type { LintFinding } from '../protocol/lint-stream.ts';
 import type { Message } from '../protocol/message.ts';
 import type { Part } from '../protocol/part.ts';
+import type { TaskPage } from '../protocol/requests.ts';
 import type { Task, TaskState } from '../protocol/task.ts';
 import type { TrafficRecord } from '../tap/traffic-record.ts';
 
@@ -176,6 +188,12 @@ export interface CatalogContent {
   readonly omitted: number;
 }
 
+/** A page of tasks. */
+export interface TaskListPage extends TaskPage {
+  /** Number of tasks of conformance runs and load runs that are left out of this page. */
+  readonly hiddenCount: number;
+}
+
 /** A message of the user. */
 export interface ChatInput {
   readonly parts: readonly Part[];
@@ -281,27 +299,14 @@ export type TrafficEvent =
   | { readonly kind: 'record'; readonly record: TrafficRecord }
   | { readonly kind: 'gap'; readonly missed: number };
 
-/** Options of a conformance run. */
-export interface ConformanceInput {
-  readonly agentId: string;
-  readonly level?: 'MUST' | 'SHOULD' | 'MAY';
-  /** Fixtures that the agent implements: text prefixes or message id prefixes. */
-  readonly fixtures?: 'fx' | 'tck';
-  /** Timeout of one task in milliseconds. */
-  readonly timeout?: number;
-}
-
-/** An event of a conformance run. `html` is the HTML report. */
-export type ConformanceEvent =
-  | {
-      readonly kind: 'progress';
-      readonly done: number;
-      readonly total: number;
-      readonly rule?: string;
-      readonly verdict?: string;
-    }
-  | { readonly kind: 'report'; readonly report: ConformanceReport; readonly html: string }
-  | { readonly kind: 'error'; readonly reason: string; readonly message: string };
+export type {
+  CheckPlace,
+  ConformanceEvent,
+  ConformanceInput,
+  HeaderInput,
+  ReportEntry,
+  RerunInput,
+} from './conformance/conformance-api.ts';
 
 /** Load of one second. */
 export interface LoadSample {

@@ -24,6 +24,9 @@ import { ComposedRequestSender } from './requests/composed-request-sender.ts';
 import { cardRoutes } from './routes/card-routes.ts';
 import { catalogRoutes } from './routes/catalog-routes.ts';
 import { JsonEventStream } from './json-event-stream.ts';
+import { ConformanceRuns } from './conformance/conformance-runs.ts';
+import { KeptReports } from './conformance/kept-reports.ts';
+import { SavedPrompts } from './conformance/saved-prompts.ts';
 import { conformanceRoutes } from './routes/conformance-routes.ts';
 import { errorStatus, invalidToken, noStore, toErrorBody, toHttpResponse } from './api-responses.ts';
 import { LoadRuns } from './load/load-runs.ts';
@@ -39,6 +42,7 @@ import { conversationRoutes } from './routes/conversation-routes.ts';
 import { recordingRoutes } from './routes/recording-routes.ts';
 import { trafficRoutes } from './routes/traffic-routes.ts';
 import { ConsoleSessions } from './sessions/console-sessions.ts';
+import { TestTraffic } from './test-traffic.ts';
 
 /** Options of {@link serveConsole}. All options are optional. */
 export interface ConsoleOptions extends Readonly<Pick<ExchangeLimitOptions, 'limits' | 'stallTimeout'>> {
@@ -155,7 +159,9 @@ class ConsoleServer {
   readonly #routes: ApiRoutes;
   readonly #agents: AgentRegistry;
   readonly #load: LoadMonitor;
-  readonly #loadRuns = new LoadRuns();
+  readonly #loadRuns: LoadRuns;
+  readonly #testTraffic: TestTraffic;
+  readonly #conformanceRuns: ConformanceRuns;
   readonly #http: HttpClient;
   readonly #sessions: ConsoleSessions;
   readonly #log: LogSink | undefined;
@@ -190,9 +196,17 @@ class ConsoleServer {
     this.#agents = registry;
     const ownLog = recordsOwnRequests ? trafficLog : undefined;
     const sender = new ComposedRequestSender({ http, trafficLog: ownLog, nameAt: to });
-    this.#load = new LoadMonitor([options.metrics ?? []].flat(), trafficLog);
+    const testTraffic = new TestTraffic(trafficLog);
+    this.#testTraffic = testTraffic;
+    this.#loadRuns = new LoadRuns((id) => testTraffic.addTask(id));
+    this.#load = new LoadMonitor([options.metrics ?? []].flat(), trafficLog, testTraffic);
     const taskStores = listTaskStores(options);
     const info = { name: 'dragoman' as const, version: packageVersion() };
+    const reports = new KeptReports();
+    const prompts = new SavedPrompts();
+    const { version } = info;
+    const runs = new ConformanceRuns({ http, version, testTraffic, reports, prompts });
+    this.#conformanceRuns = runs;
     this.#routes = {
       'GET info': () => {
         const stores = taskStores();
@@ -208,12 +222,12 @@ class ConsoleServer {
       ...registry.routes,
       ...cardRoutes(registry, http),
       ...catalogRoutes(registry, quietHttp),
-      ...chatRoutes(registry, sessions.conversations),
+      ...chatRoutes(registry, sessions.conversations, testTraffic),
       ...composedRequestRoutes(registry, sender),
       ...conversationRoutes(registry, sessions.conversations),
       ...trafficRoutes(trafficLog, sessions.recordings),
       ...recordingRoutes(sessions.recordings),
-      ...conformanceRoutes({ agents: registry, http, version: info.version }),
+      ...conformanceRoutes({ agents: registry, runs, reports, prompts }),
       ...this.#load.routes,
       ...loadRunRoutes(registry, this.#loadRuns),
       ...pushRoutes(taskStores),
@@ -245,7 +259,8 @@ class ConsoleServer {
     await this.#sessions.close();
     this.#closing.abort();
     this.#load.close();
-    await this.#loadRuns.stop();
+    this.#testTraffic.close();
+    await Promise.all([this.#loadRuns.stop(), this.#conformanceRuns.cancel()]);
     await this.#agents.close();
     await this.#http.close();
   }

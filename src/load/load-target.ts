@@ -24,6 +24,8 @@ export interface LoadTargetOptions {
   readonly connections: number;
   readonly client?: Pick<ConnectOptions, 'auth' | 'headers' | 'tls' | 'transports' | 'versions'>;
   readonly signal?: AbortSignal | undefined;
+  /** Called with the ID of each task that the run creates. */
+  readonly onTask?: (id: string) => void;
 }
 
 /** An agent that requests of a load run are sent to. */
@@ -77,22 +79,28 @@ export async function openLoadTarget(url: string, options: LoadTargetOptions): P
 
 async function createRequest(
   agent: RemoteAgent,
-  { operation, text = 'hello', taskId, signal }: LoadTargetOptions,
+  { operation, text = 'hello', taskId, signal, onTask }: LoadTargetOptions,
 ): Promise<PerformRequest> {
   switch (operation) {
     case 'send':
-      return async (request) => resultFailure(await agent.send(text, { signal: request.signal }));
+      return async (request) => {
+        const result = await agent.send(text, { signal: request.signal });
+        if (isTask(result)) onTask?.(result.id);
+        return resultFailure(result);
+      };
     case 'stream':
       return async (request) => {
         let last: StreamEvent | undefined;
         for await (const event of agent.stream(text, { signal: request.signal })) {
           request.onEvent();
+          if (event.kind === 'task') onTask?.(event.task.id);
           if (event.kind !== 'artifact') last = event;
         }
         return eventFailure(last);
       };
     case 'get': {
       const id = taskId ?? (await createTask(agent, text, signal));
+      if (taskId === undefined) onTask?.(id);
       return async (request) => {
         await agent.getTask({ id }, { signal: request.signal });
         return undefined;

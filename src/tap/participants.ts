@@ -13,6 +13,9 @@ export function clientName(principal: string | undefined, userAgent: string | un
   return product === '' || httpLibraries.test(product) ? 'client' : product;
 }
 
+/** Names of the clients whose requests are tests: conformance runs and load runs. */
+export const testClients: ReadonlySet<string> = new Set(['conformance', 'load']);
+
 /** `User-Agent` of the periodic agent probes of the console. */
 export const consoleProbeProduct = 'dragoman-console-probe';
 

@@ -219,6 +219,8 @@ describe.skipIf(!browser)('console page', () => {
     await upConsole.page.getByRole('button', { name: /JSON/ }).click();
     const report: unknown = JSON.parse(await readFile(await (await downloading).path(), 'utf8'));
     expect(report).toMatchObject({ conformanceLevel: 'partial', summary: { failed: 0, errors: 0 } });
+    await upConsole.show('Tasks');
+    await upConsole.page.getByText(/tests hidden|tests and load runs are hidden/).waitFor();
   });
 
   it('shows the load in charts', async () => {

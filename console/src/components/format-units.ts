@@ -42,3 +42,15 @@ export function formatByteSize(bytes: number): string {
   const value = bytes / 1000 ** power;
   return `${power === 0 ? value : value.toFixed(1)} ${units[power]}`;
 }
+
+const plain = new Intl.NumberFormat('en');
+
+/** Formats a count: `20,000`. */
+export function formatCount(count: number): string {
+  return plain.format(count);
+}
+
+/** Formats a count with its noun: `1 loss`, `2 losses`. */
+export function formatCountedNoun(count: number, one: string, many: string): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
+}

@@ -124,18 +124,22 @@ export class ConsoleAgent {
     return { ...destination, mayReceiveCredentials: this.#destinations.mayReceiveCredentials(origin) };
   }
 
-  /** Returns a connection over a protocol variant, by default over the preferred one. */
-  async connect(variant: ProtocolVariant | undefined): Promise<RemoteAgent> {
+  /** Returns a connection over a protocol variant, by default over the preferred one and with recorded requests. */
+  async connect(
+    variant: ProtocolVariant | undefined,
+    { isRecorded = true }: { readonly isRecorded?: boolean } = {},
+  ): Promise<RemoteAgent> {
     const [preferred] = (await this.entry()).variants;
     // The preferred variant is not pinned, so that the client can fall back if the card is wrong.
     const isPreferred =
       variant === undefined ||
       (preferred !== undefined && formatVariant(preferred) === formatVariant(variant));
-    const key = isPreferred ? '' : formatVariant(variant);
+    const key = `${isPreferred ? '' : formatVariant(variant)} ${isRecorded}`;
     let connection = this.#connections.get(key);
     if (!connection) {
       const pinned = isPreferred ? {} : { versions: [variant.version], transports: [variant.transport] };
-      connection = connect(this.info.url, { ...this.#options(), ...pinned, http: this.#context.http });
+      const http = isRecorded ? this.#context.http : this.#context.quietHttp;
+      connection = connect(this.info.url, { ...this.#options(), ...pinned, http });
       this.#connections.set(key, connection);
     }
     return connection;

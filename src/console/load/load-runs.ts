@@ -4,6 +4,7 @@ import { runLoad } from '../../load/run-load.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import { type ConsoleAgent, errorText } from '../agents/console-agent.ts';
 import type { LoadRunEvent, LoadRunInput } from '../console-api.ts';
+import { RunEvents } from '../run-events.ts';
 
 /** A run in progress. */
 interface CurrentRun {
@@ -17,12 +18,14 @@ interface CurrentRun {
  * per second.
  */
 export class LoadRuns {
-  /** Events of the newest run. */
-  events: readonly LoadRunEvent[] = [];
-  /** Number of the newest run. */
-  number = 0;
+  readonly events = new RunEvents<LoadRunEvent>();
   #current: CurrentRun | undefined = undefined;
-  readonly #wakers = new Set<() => void>();
+  readonly #onTask: (id: string) => void;
+
+  /** @param onTask - called with the ID of each task that a run creates. */
+  constructor(onTask: (id: string) => void) {
+    this.#onTask = onTask;
+  }
 
   /** Starts a run. @throws {@link A2AError} `CONFLICT` during another run, `INVALID_PARAMS` for other hosts */
   start(agent: ConsoleAgent, input: LoadRunInput): void {
@@ -33,9 +36,13 @@ export class LoadRuns {
         hint: 'Wait until it ends, or stop it.',
       });
     const { name = agent.info.url } = agent;
-    this.events = [];
-    this.number++;
-    this.#add({ kind: 'started', agentId: input.agentId, agentName: name, startedAt: Date.now(), plan });
+    this.events.startRun({
+      kind: 'started',
+      agentId: input.agentId,
+      agentName: name,
+      startedAt: Date.now(),
+      plan,
+    });
     const stop = new AbortController();
     const ended = this.#run(agent, plan, input, stop.signal).finally(() => {
       this.#current = undefined;
@@ -47,12 +54,6 @@ export class LoadRuns {
   async stop(): Promise<void> {
     this.#current?.stop.abort();
     await this.#current?.ended;
-  }
-
-  /** Calls a function after each event. @returns a function that unsubscribes */
-  subscribe(wake: () => void): () => void {
-    this.#wakers.add(wake);
-    return () => this.#wakers.delete(wake);
   }
 
   /** Never rejects. */
@@ -68,6 +69,7 @@ export class LoadRuns {
         ...plan,
         text,
         signal,
+        onTask: this.#onTask,
         client: {
           ...(credentials && { auth: credentials }),
           ...(variant && { versions: [variant.version], transports: [variant.transport] }),
@@ -75,20 +77,18 @@ export class LoadRuns {
       });
       try {
         const { version, transport } = target.description;
-        this.#add({ kind: 'connected', variant: { version, transport } });
+        this.events.add({ kind: 'connected', variant: { version, transport } });
         const onProgress = (progress: Extract<LoadRunEvent, { kind: 'progress' }>['progress']): void =>
-          this.#add({ kind: 'progress', at: Date.now(), progress });
-        this.#add({ kind: 'report', report: await runLoad(plan, target.perform, { signal, onProgress }) });
+          this.events.add({ kind: 'progress', at: Date.now(), progress });
+        this.events.add({
+          kind: 'report',
+          report: await runLoad(plan, target.perform, { signal, onProgress }),
+        });
       } finally {
         await target.close();
       }
     } catch (thrown) {
-      this.#add({ kind: 'error', reason: A2AError.from(thrown).reason, message: errorText(thrown) });
+      this.events.add({ kind: 'error', reason: A2AError.from(thrown).reason, message: errorText(thrown) });
     }
-  }
-
-  #add(event: LoadRunEvent): void {
-    this.events = [...this.events, event];
-    for (const wake of this.#wakers) wake();
   }
 }

@@ -63,4 +63,13 @@ describe('TrafficCounter', () => {
     const { all, agents } = counter.sample();
     expect([all.requests, agents.size]).toEqual([70, 64]);
   });
+
+  it('leaves out records that are not counted', () => {
+    const log = new TrafficLog();
+    const counter = new TrafficCounter(log, ({ to, from }) => to !== 'tested' && from !== 'tested');
+    for (const each of [...exchange('tested', { events: 3 }), ...exchange('a')]) log.add(each);
+    const { all, agents } = counter.sample();
+    expect(all).toMatchObject({ requests: 1, events: 0, openStreams: 0 });
+    expect([...agents.keys()]).toEqual(['a']);
+  });
 });

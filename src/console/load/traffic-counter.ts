@@ -17,11 +17,15 @@ export class TrafficCounter {
   readonly #all = new RecordCounter();
   readonly #agents = new Map<string, RecordCounter>();
 
-  constructor(trafficLog: TrafficLog) {
+  /** @param isCounted - returns false for records that are left out. */
+  constructor(trafficLog: TrafficLog, isCounted: (record: TrafficRecord) => boolean = () => true) {
+    const count = (record: TrafficRecord): void => {
+      if (isCounted(record)) this.#count(record);
+    };
     // Open streams may have started earlier.
-    for (const record of trafficLog.recordsAfter()) this.#count(record);
+    for (const record of trafficLog.recordsAfter()) count(record);
     this.sample();
-    this.#unsubscribe = trafficLog.subscribe((record) => this.#count(record));
+    this.#unsubscribe = trafficLog.subscribe(count);
   }
 
   /** Returns the load of all agents and of each one by its name. */

@@ -2,9 +2,9 @@ import type { RemoteAgent } from '../../client/connect.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import { type LintFinding, StreamLinter } from '../../protocol/lint-stream.ts';
-import type { SendRequest } from '../../protocol/requests.ts';
+import type { ListTasksRequest, SendRequest, TaskPage } from '../../protocol/requests.ts';
 import type { AgentRegistry } from '../agents/agent-registry.ts';
-import type { ChatEvent, ChatInput } from '../console-api.ts';
+import type { ChatEvent, ChatInput, TaskListPage } from '../console-api.ts';
 import {
   parseRequestBody,
   parseTaskQuery,
@@ -15,12 +15,18 @@ import type { JsonEventStream } from '../json-event-stream.ts';
 import { type ConsoleAgent, errorText } from '../agents/console-agent.ts';
 import type { ApiRoutes } from '../api-routes.ts';
 import type { Conversations } from '../sessions/conversations.ts';
+import type { TestTraffic } from '../test-traffic.ts';
+import { listWithoutTests } from './task-list.ts';
 
 /** Receives the events of an answer. @returns false if no further events are needed */
 type AddEvent = (event: ChatEvent) => Promise<boolean>;
 
 /** Routes of the chat and task views. */
-export function chatRoutes(agents: AgentRegistry, conversations: Conversations): ApiRoutes {
+export function chatRoutes(
+  agents: AgentRegistry,
+  conversations: Conversations,
+  testTraffic: TestTraffic,
+): ApiRoutes {
   return {
     'POST agents/{}/messages': async ({ body }, id = '') => {
       const input = parseRequestBody(chatInputSchema, body);
@@ -43,10 +49,19 @@ export function chatRoutes(agents: AgentRegistry, conversations: Conversations):
       return { stream: (stream) => turn.follow(stream) };
     },
     'GET agents/{}/tasks': async ({ query, signal }, id = '') => {
-      const { state: status, ...filters } = parseTaskQuery(query);
-      const agent = await agents.get(id).connect(parseVariantParameter(query));
-      const listed = agent.listTasks({ ...filters, status }, { signal });
-      return { json: await listed.catch((thrown: unknown) => rejectList(agent, thrown)) };
+      const { state: status, tests, ...filters } = parseTaskQuery(query);
+      const variant = parseVariantParameter(query);
+      const request: ListTasksRequest = { ...filters, ...(status && { status }) };
+      // Pages that only follow because tasks were left out are no requests of the user.
+      const readPage = async (page: ListTasksRequest, isRecorded: boolean): Promise<TaskPage> => {
+        const agent = await agents.get(id).connect(variant, { isRecorded });
+        return agent.listTasks(page, { signal }).catch((thrown: unknown) => rejectList(agent, thrown));
+      };
+      const page: TaskListPage =
+        tests === 'hide' && testTraffic.hasTasks
+          ? await listWithoutTests(readPage, request, (taskId) => testTraffic.isTestTask(taskId))
+          : { ...(await readPage(request, true)), hiddenCount: 0 };
+      return { json: page };
     },
     'GET agents/{}/tasks/{}': async ({ query, signal }, id = '', taskId = '') => {
       const agent = await agents.get(id).connect(parseVariantParameter(query));

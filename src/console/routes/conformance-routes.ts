@@ -1,86 +1,114 @@
-import type { HttpClient } from '../../client/http/http-client.ts';
-import { fixturePrompts, tckPrompts } from '../../conformance/prompts/prompt-catalog.ts';
-import { buildReport } from '../../conformance/report/build-report.ts';
-import { Redactor } from '../../primitives/redaction.ts';
-import { writeReport } from '../../conformance/report/report-formats.ts';
-import { A2AError } from '../../protocol/errors.ts';
+import type * as z from 'zod';
+import type { OutcomePrompts } from '../../conformance/prompts/prompt-catalog.ts';
+import { promptsSchema, readPrompts, toPrompts } from '../../conformance/prompts/read-prompts.ts';
+import { reportFileNames, reportFormats, writeReport } from '../../conformance/report/report-formats.ts';
+import { DocumentError } from '../../documents/diagnostic.ts';
+import { writeYaml } from '../../documents/write-yaml.ts';
+import { A2AError, invalidField } from '../../protocol/errors.ts';
 import type { AgentRegistry } from '../agents/agent-registry.ts';
-import type { ConformanceEvent, ConformanceInput } from '../console-api.ts';
-import { conformanceInputSchema, parseRequestBody } from './request-schemas.ts';
-import { credentialHeaders } from '../agents/credentials.ts';
-import type { JsonEventStream } from '../json-event-stream.ts';
-import type { ConsoleAgent } from '../agents/console-agent.ts';
-import type { ApiRoutes } from '../api-routes.ts';
+import { type ApiRoutes, emptyResponse } from '../api-routes.ts';
+import type { ConformanceRuns } from '../conformance/conformance-runs.ts';
+import type { KeptReports } from '../conformance/kept-reports.ts';
+import type { SavedPrompts } from '../conformance/saved-prompts.ts';
+import {
+  conformanceInputSchema,
+  parseRequestBody,
+  rerunInputSchema,
+  uploadedReportSchema,
+} from './request-schemas.ts';
 
 /** Collaborators of {@link conformanceRoutes}. */
 export interface ConformanceContext {
   readonly agents: AgentRegistry;
-  readonly http: HttpClient;
-  /** Version of the suite. */
-  readonly version: string;
+  readonly runs: ConformanceRuns;
+  readonly reports: KeptReports;
+  readonly prompts: SavedPrompts;
 }
 
-/** Routes of the conformance view. Runs one suite at a time, because two runs would affect each other. */
-export function conformanceRoutes(context: ConformanceContext): ApiRoutes {
-  let isRunning = false;
+const promptsFile = 'prompts.yaml';
+
+/** Routes of the conformance view. */
+export function conformanceRoutes({ agents, runs, reports, prompts }: ConformanceContext): ApiRoutes {
   return {
-    'POST conformance': ({ body }) => {
+    'GET conformance/run': () => ({ stream: (stream) => runs.events.sendTo(stream) }),
+    'POST conformance/run': ({ body }) => {
       const input = parseRequestBody(conformanceInputSchema, body);
-      const agent = context.agents.get(input.agentId);
-      if (isRunning) throw busyError();
-      return {
-        stream: async (stream) => {
-          // Another request may have started a run in the meantime.
-          if (isRunning) throw busyError();
-          isRunning = true;
-          try {
-            await runSuite(agent, input, context, stream);
-          } finally {
-            isRunning = false;
-          }
-        },
-      };
+      runs.start(agents.get(input.agentId), input);
+      return emptyResponse;
     },
+    'DELETE conformance/run': async () => {
+      await runs.cancel();
+      return emptyResponse;
+    },
+    'GET conformance/reports': () => ({ json: reports.entries }),
+    'POST conformance/reports': ({ body }) => {
+      const { categories, agentName, testDate, conformanceLevel } = parseUploadedReport(body);
+      const results = Object.values(categories).flat();
+      return { json: reports.addUploaded({ agentName, testDate, level: conformanceLevel }, results) };
+    },
+    'GET conformance/reports/{}': (_request, id = '') => ({ json: reports.getRun(id).report }),
+    'GET conformance/reports/{}/file': ({ query }, id = '') => {
+      const format = reportFormats.find((each) => each === query.get('format'));
+      if (!format) throw invalidField('format', `must be one of ${reportFormats.join(', ')}`);
+      const file = writeReport(reports.getRun(id).report, format);
+      return { file, name: reportFileNames[format], type: 'application/octet-stream' };
+    },
+    'GET conformance/reports/{}/changes': ({ query }, id = '') => ({
+      json: reports.changesSince(query.get('since') ?? '', id),
+    }),
+    'POST conformance/reports/{}/repeat': ({ body }, id = '') => {
+      const rule = parseRequestBody(rerunInputSchema, body);
+      runs.repeat(agents.get(reports.getRun(id).run.agentId), id, rule);
+      return emptyResponse;
+    },
+    'GET agents/{}/prompts': (_request, id = '') => ({ json: prompts.get(agents.get(id).info.id) }),
+    'POST agents/{}/prompts': ({ body }, id = '') => {
+      prompts.set(agents.get(id).info.id, toPrompts(parseRequestBody(promptsSchema, body)));
+      return emptyResponse;
+    },
+    'POST conformance/prompts/file': ({ body }) => ({
+      file: writeYaml(simplify(toPrompts(parseRequestBody(promptsSchema, body)))),
+      name: promptsFile,
+      type: 'application/yaml',
+    }),
+    'POST conformance/prompts': ({ body }) => ({ json: parsePromptsFile(body) }),
   };
 }
 
-function busyError(): A2AError {
-  return new A2AError('CONFLICT', 'A conformance run is already in progress', {
-    hint: 'Wait until it ends, or close the page that started it.',
-  });
+/** @throws {@link A2AError} `INVALID_PARAMS` */
+function parseUploadedReport(body: string): z.infer<typeof uploadedReportSchema> {
+  try {
+    return parseRequestBody(uploadedReportSchema, body);
+  } catch (thrown) {
+    const { message } = A2AError.from(thrown);
+    throw new A2AError('INVALID_PARAMS', `The file is not a JSON report: ${message}`, {
+      cause: thrown,
+      hint: 'Select a file of Save JSON, or of dragoman conformance --report json.',
+    });
+  }
 }
 
-async function runSuite(
-  agent: ConsoleAgent,
-  { level, fixtures, timeout }: ConformanceInput,
-  { http, version }: ConformanceContext,
-  stream: JsonEventStream,
-): Promise<void> {
-  const { url, credentials } = agent.info;
-  // Loads the rules on demand.
-  const { testConformance } = await import('../../conformance/test-conformance.ts');
-  const headers = await credentialHeaders(credentials, url, http);
-  /** Events that are not sent yet; at most one per rule. */
-  const queue: ConformanceEvent[] = [];
-  let sending = Promise.resolve(true);
-  const sendEvent = (event: ConformanceEvent): void => {
-    if (queue.push(event) === 1) sending = sending.then(() => stream.send(...queue.splice(0)));
-  };
-  const outcome = await testConformance(url, {
-    headers,
-    prompts: fixtures === 'fx' ? fixturePrompts : fixtures === 'tck' ? tckPrompts : {},
-    ...(level && { level }),
-    ...(timeout !== undefined && { timeout }),
-    signal: stream.signal,
-    onProgress: (done, total, last) =>
-      sendEvent({ kind: 'progress', done, total, rule: last?.rule.id, verdict: last?.verdict }),
-  });
-  if (stream.signal.aborted) return;
-  const report = buildReport(outcome, {
-    suite: `dragoman ${version}`,
-    command: `dragoman conformance ${url}${fixtures ? ` --fixtures ${fixtures}` : ''}`,
-    redactor: new Redactor(headers),
-  });
-  sendEvent({ kind: 'report', report, html: writeReport(report, 'html') });
-  await sending;
+/** @throws {@link A2AError} `INVALID_PARAMS` with the positions of the errors */
+function parsePromptsFile(text: string): OutcomePrompts {
+  try {
+    return readPrompts(text, promptsFile);
+  } catch (thrown) {
+    if (!(thrown instanceof DocumentError)) throw thrown;
+    throw new A2AError('INVALID_PARAMS', thrown.message, {
+      cause: thrown,
+      hint: 'The file has one message for each state, such as slow: Write a long report.',
+    });
+  }
+}
+
+/** Writes a prompt that has only a text as this text. */
+function simplify(prompts: OutcomePrompts): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(prompts).map(([outcome, { text, ...others }]) => [
+      outcome,
+      text !== undefined && Object.keys(others).length === 0
+        ? text
+        : { ...(text !== undefined && { text }), ...others },
+    ]),
+  );
 }

@@ -5,6 +5,7 @@ import type { JsonEventStream } from '../json-event-stream.ts';
 import { parseMetricCounts } from '../load/metric-counts.ts';
 import { type LoadCounts, TrafficCounter } from '../load/traffic-counter.ts';
 import type { ApiRoutes } from '../api-routes.ts';
+import type { TestTraffic } from '../test-traffic.ts';
 
 /** Milliseconds between two samples. */
 const sampleInterval = 1_000;
@@ -18,28 +19,42 @@ interface History {
   count: number;
 }
 
+/** Samples of all agents together and of each one. */
+interface Histories {
+  readonly all: History;
+  readonly agents: Map<string, History>;
+}
+
 /**
  * Samples the load of all agents from server metrics, or from the traffic log if there are none, and that of each agent
- * from the traffic log. It samples all the time, so that a newly opened page displays the past minutes.
+ * from the traffic log. It samples all the time, so that a newly opened page displays the past minutes. Metrics do not tell
+ * who sent a request: the load without tests is counted in the traffic log while tests run.
  */
 export class LoadMonitor {
   readonly #traffic: TrafficCounter;
+  readonly #userTraffic: TrafficCounter;
+  readonly #testTraffic: TestTraffic;
   readonly #sampleMetrics: (() => LoadCounts) | undefined;
   readonly #timer: NodeJS.Timeout;
   readonly #wakers = new Set<() => void>();
-  readonly #all: History = { samples: [], count: 0 };
-  readonly #agents = new Map<string, History>();
+  readonly #histories = createHistories();
+  readonly #userHistories = createHistories();
+  /** Numbers of test records at the last two samples. */
+  #testRecords: readonly [number, number] = [0, 0];
 
-  constructor(metrics: readonly Metrics[], trafficLog: TrafficLog) {
+  constructor(metrics: readonly Metrics[], trafficLog: TrafficLog, testTraffic: TestTraffic) {
     this.#sampleMetrics = metrics.length > 0 ? createMetricSampler(metrics) : undefined;
+    this.#testTraffic = testTraffic;
     this.#traffic = new TrafficCounter(trafficLog);
+    this.#userTraffic = new TrafficCounter(trafficLog, (record) => !testTraffic.isTest(record));
     this.#timer = setInterval(() => this.#sample(), sampleInterval).unref();
   }
 
   readonly routes: ApiRoutes = {
     'GET load': ({ query }) => {
       const agent = query.get('agent') ?? '';
-      return { stream: (stream) => this.#sendSamples(stream, agent) };
+      const histories = query.get('tests') === 'hide' ? this.#userHistories : this.#histories;
+      return { stream: (stream) => this.#sendSamples(stream, histories, agent) };
     },
   };
 
@@ -47,30 +62,34 @@ export class LoadMonitor {
   close(): void {
     clearInterval(this.#timer);
     this.#traffic.close();
+    this.#userTraffic.close();
   }
 
   #sample(): void {
     const at = Date.now();
-    const { all, agents } = this.#traffic.sample();
-    addSample(this.#all, { at, ...(this.#sampleMetrics?.() ?? all) });
-    for (const [name, counts] of agents) {
-      const history = this.#agents.get(name) ?? { samples: [], count: 0 };
-      this.#agents.set(name, history);
-      addSample(history, { at, ...counts });
-    }
+    const total = this.#traffic.sample();
+    const user = this.#userTraffic.sample();
+    const metrics = this.#sampleMetrics?.();
+    const [before, last] = this.#testRecords;
+    const { recordCount } = this.#testTraffic;
+    // A response may be counted by the metrics after the sample that has its record.
+    const hasTests = recordCount > before || total.all.openStreams > user.all.openStreams;
+    this.#testRecords = [last, recordCount];
+    addSamples(this.#histories, at, { ...total, all: metrics ?? total.all });
+    addSamples(this.#userHistories, at, { ...user, all: (hasTests ? undefined : metrics) ?? user.all });
     for (const wake of this.#wakers) wake();
   }
 
   /** Sends the names of agents when they change, stored samples, then new ones. @param agent - empty for all */
-  async #sendSamples(stream: JsonEventStream, agent: string): Promise<void> {
+  async #sendSamples(stream: JsonEventStream, histories: Histories, agent: string): Promise<void> {
     let sentNames = -1;
     for (let sent = 0; !stream.signal.aborted; ) {
       const events: LoadEvent[] = [];
-      if (this.#agents.size !== sentNames) {
-        sentNames = this.#agents.size;
-        events.push({ kind: 'agents', names: [...this.#agents.keys()] });
+      if (histories.agents.size !== sentNames) {
+        sentNames = histories.agents.size;
+        events.push({ kind: 'agents', names: [...histories.agents.keys()] });
       }
-      const history = agent === '' ? this.#all : this.#agents.get(agent);
+      const history = agent === '' ? histories.all : histories.agents.get(agent);
       const { samples, count } = history ?? { samples: [], count: 0 };
       if (count > sent)
         events.push(...samples.slice(sent - count).map((sample) => ({ kind: 'sample' as const, sample })));
@@ -82,6 +101,23 @@ export class LoadMonitor {
           return () => this.#wakers.delete(wake);
         });
     }
+  }
+}
+
+function createHistories(): Histories {
+  return { all: { samples: [], count: 0 }, agents: new Map() };
+}
+
+function addSamples(
+  histories: Histories,
+  at: number,
+  { all, agents }: { readonly all: LoadCounts; readonly agents: ReadonlyMap<string, LoadCounts> },
+): void {
+  addSample(histories.all, { at, ...all });
+  for (const [name, counts] of agents) {
+    const history = histories.agents.get(name) ?? { samples: [], count: 0 };
+    histories.agents.set(name, history);
+    addSample(history, { at, ...counts });
   }
 }
 

@@ -8,11 +8,14 @@ import { taskStates } from '../../protocol/task.ts';
 import type {
   ConformanceInput,
   CredentialsInput,
+  HeaderInput,
+  RerunInput,
   LoadRunInput,
   NewAgent,
   ChatInput,
   ComposedRequest,
 } from '../console-api.ts';
+import type { ComparedResult } from '../../conformance/report/compare-reports.ts';
 import { loadOperations } from '../../load/load-plan.ts';
 import { parseBoundedJson } from '../../primitives/json.ts';
 
@@ -121,12 +124,41 @@ export const composedRequestSchema = z.strictObject({
 
 export const renameSchema = z.strictObject({ name: z.string().trim().min(1).max(200) });
 
+const header = z.strictObject({ name: headerName, value: headerValue }) satisfies z.ZodType<HeaderInput>;
+
 export const conformanceInputSchema = z.strictObject({
   agentId: text,
   level: z.enum(['MUST', 'SHOULD', 'MAY']).exactOptional(),
   fixtures: z.enum(['fx', 'tck']).exactOptional(),
   timeout: z.number().int().min(100).max(600_000).exactOptional(),
+  maxTime: z.number().int().min(1_000).max(3_600_000).exactOptional(),
+  maxMessages: z.number().int().min(1).max(1_000_000).exactOptional(),
+  otherUser: header.exactOptional(),
+  restrictedUser: header.exactOptional(),
+  webhookUrl: httpUrl.exactOptional(),
 }) satisfies z.ZodType<ConformanceInput>;
+
+export const rerunInputSchema = z.strictObject({
+  test: text,
+  version: z.enum(['1.0', '0.3', '0.1']),
+  transport: z.enum(['JSONRPC', 'HTTP+JSON', 'GRPC']).exactOptional(),
+}) satisfies z.ZodType<RerunInput>;
+
+const uploadedResult = z.object({
+  test: text,
+  status: z.enum(['pass', 'warn', 'fail', 'skip']),
+  verdict: z.enum(['pass', 'fail', 'warn', 'not-applicable', 'inconclusive', 'error']),
+  version: z.enum(['1.0', '0.3', '0.1']),
+  transport: z.enum(['JSONRPC', 'HTTP+JSON', 'GRPC']).exactOptional(),
+}) satisfies z.ZodType<ComparedResult>;
+
+/** A JSON report of the command or the page. Only the verdicts are kept. */
+export const uploadedReportSchema = z.object({
+  agentName: z.string().max(1_000),
+  testDate: z.string().max(100),
+  conformanceLevel: z.enum(['full', 'partial', 'minimal', 'non-conformant']),
+  categories: z.record(z.string(), z.array(uploadedResult).max(10_000)),
+});
 
 /** The console process also serves the page, so its limits are lower than those of the command. */
 export const loadRunInputSchema = z.strictObject({
@@ -152,6 +184,7 @@ const taskQuery = z.strictObject({
   state: z.enum(taskStates, { error: `must be one of ${taskStates.join(', ')}` }).optional(),
   pageSize: z.coerce.number().int().min(1).max(100).optional(),
   pageToken: text.optional(),
+  tests: z.literal('hide', { error: 'must be hide' }).optional(),
 });
 
 /** Parses and validates a body. @throws {@link A2AError} `INVALID_PARAMS` with the path of the invalid field */

@@ -407,40 +407,6 @@ describe('task routes', () => {
   });
 });
 
-describe('conformance routes', () => {
-  it('runs one conformance test at a time with progress and a report', async () => {
-    const watching = page.stream('conformance', { agentId: id, level: 'MUST', timeout: 5_000 });
-    const first = (await watching.next()).value;
-    expect(first).toMatchObject({ kind: 'progress', done: 1, rule: expect.any(String) });
-    const second = await page.request('conformance', {
-      method: 'POST',
-      body: JSON.stringify({ agentId: id }),
-    });
-    expect(second.status).toBe(409);
-    let last: any;
-    let done = 0;
-    for await (const each of watching) {
-      if (each.kind === 'progress') expect(each.done).toBe(++done + 1);
-      last = each;
-    }
-    expect(last.kind).toBe('report');
-    expect(last.report).toMatchObject({ agentName: 'Talker', summary: { failed: 0 } });
-    expect(last.html).toMatch(/^<!doctype html>/);
-  });
-
-  it('stops the conformance run when the page disconnects', async () => {
-    const leaving = page.stream('conformance', { agentId: id });
-    await leaving.next();
-    await leaving.return(undefined);
-    await waitUntil(async () => {
-      const again = page.stream('conformance', { agentId: id });
-      const { value } = await again.next().catch(() => ({ value: undefined }));
-      await again.return(undefined);
-      return value?.kind === 'progress';
-    }, 'another one begins');
-  });
-});
-
 describe('load route', () => {
   /** Returns samples of all agents, or of one. */
   async function* samplesOf(mine: ConsolePage, agent?: string): AsyncGenerator<any> {

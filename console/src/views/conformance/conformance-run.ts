@@ -1,30 +1,58 @@
 import type { RuleVerdict } from '../../../../src/conformance/rule-model.ts';
-import type { ConformanceEvent } from '../../../../src/console/console-api.ts';
+import type { CheckPlace, ConformanceEvent } from '../../../../src/console/console-api.ts';
 import { isVerdict } from './results.ts';
+
+/** A check that is running. */
+interface RunningCheck extends CheckPlace {
+  readonly rule: string;
+}
+
+/** A check that has ended. */
+type EndedCheck = Extract<ConformanceEvent, { kind: 'checked' }>;
 
 /** Progress of a conformance run. */
 export interface ConformanceRun {
+  /** Identifies the run. */
+  readonly startedAt: number;
   readonly agentName: string;
+  /** The rule, if only one is repeated. */
+  readonly rule?: string | undefined;
   readonly done: number;
   readonly total: number;
   readonly counts: { readonly [verdict in RuleVerdict]?: number };
-  /** The last evaluated rules, newest first. */
-  readonly latest: readonly { readonly rule: string; readonly verdict: RuleVerdict }[];
+  readonly running: readonly RunningCheck[];
+  /** Newest first. */
+  readonly ended: readonly EndedCheck[];
 }
 
-const maxLatest = 6;
+/** Starts the progress of a run. */
+export function beginRun({
+  startedAt,
+  agentName,
+  rule,
+}: Extract<ConformanceEvent, { kind: 'started' }>): ConformanceRun {
+  return { startedAt, agentName, rule, done: 0, total: 0, counts: {}, running: [], ended: [] };
+}
 
-/** Adds the result of one rule. */
+/** Adds the start or the result of a check. */
 export function advanceRun(
   before: ConformanceRun,
-  { done, total, rule, verdict }: Extract<ConformanceEvent, { kind: 'progress' }>,
+  event: Extract<ConformanceEvent, { kind: 'checking' | 'checked' }>,
 ): ConformanceRun {
-  if (rule === undefined || !isVerdict(verdict)) return { ...before, done, total };
+  const running = before.running.filter((each) => !isSameCheck(each, event));
+  if (event.kind === 'checking') return { ...before, running: [...running, event] };
+  const { done, total, verdict } = event;
+  if (!isVerdict(verdict)) return { ...before, done, total, running };
   return {
     ...before,
     done,
     total,
+    running,
     counts: { ...before.counts, [verdict]: (before.counts[verdict] ?? 0) + 1 },
-    latest: [{ rule, verdict }, ...before.latest].slice(0, maxLatest),
+    ended: [event, ...before.ended],
   };
+}
+
+function isSameCheck(a: RunningCheck, b: RunningCheck): boolean {
+  return a.rule === b.rule && a.version === b.version && a.transport === b.transport;
 }

@@ -1,14 +1,21 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
+import { fetchReport } from './state.ts';
 
 /** The HTML report in a sandboxed frame. */
-export function HtmlReport({ html, onClose }: { html: string; onClose: () => void }) {
+export function HtmlReport({ onClose }: { onClose: () => void }) {
   const [url, setUrl] = useState('');
   useEffect(() => {
-    const made = URL.createObjectURL(new Blob([html], { type: 'text/html' }));
-    setUrl(made);
+    let made = '';
+    void fetchReport('html').then(
+      async (file) => {
+        made = URL.createObjectURL(new Blob([await file.text()], { type: 'text/html' }));
+        setUrl(made);
+      },
+      () => onClose(),
+    );
     return () => URL.revokeObjectURL(made);
-  }, [html]);
+  }, []);
   return (
     <div class="conformance-reading">
       <div class="conformance-reading-bar">

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { RunForm } from './run-form.tsx';
@@ -7,23 +8,23 @@ import { HtmlReport } from './html-report.tsx';
 import { RunOutcome } from './run-outcome.tsx';
 import { ResultDetail } from './result-detail.tsx';
 import { ResultList } from './result-list.tsx';
-import { selectedResult, lastReport, currentRun, runError } from './state.ts';
+import { selectedResult, lastReport, currentRun, runError, watchRuns } from './state.ts';
 import './conformance.css';
 
 /** The conformance view. */
 export function ConformanceView() {
   const isReading = useSignal(false);
+  useEffect(watchRuns, []);
   const report = lastReport.value;
-  if (report && isReading.value)
-    return <HtmlReport html={report.html} onClose={() => (isReading.value = false)} />;
+  if (report && isReading.value) return <HtmlReport onClose={() => (isReading.value = false)} />;
   return (
     <div class="exam">
       <RunForm />
       {runError.value ? <ErrorNote error={runError.value} /> : null}
-      {currentRun.value ? <RunProgress examination={currentRun.value} /> : null}
+      {currentRun.value ? <RunProgress run={currentRun.value} /> : null}
       {report ? (
         <>
-          <RunOutcome report={report.report} html={report.html} onRead={() => (isReading.value = true)} />
+          <RunOutcome id={report.id} report={report.report} onRead={() => (isReading.value = true)} />
           {report.report.unreachable === undefined ? (
             <div
               class={
@@ -39,7 +40,7 @@ export function ConformanceView() {
       {report || currentRun.value || runError.value ? null : (
         <EmptyState title="Test A2A conformance">
           Runs every rule in all versions and transports of the agent card. Violations are reported with
-          evidence and a fix.
+          evidence and a fix. To test a client, run dragoman conformance client.
         </EmptyState>
       )}
     </div>

@@ -4,8 +4,11 @@ import { Badge, VersionBadge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { CodeBlock } from '../../components/code-block.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
-import { verdicts } from './results.ts';
-import { selectedResult } from './state.ts';
+import { resultKey, verdicts } from './results.ts';
+import { ChangeBadge } from './compare/change-badge.tsx';
+import { changesByResult } from './compare/state.ts';
+import { isEditorOpen } from './prompts/state.ts';
+import { currentRun, repeatRule, selectResult } from './state.ts';
 import { formatRequest, formatResponse } from './format-transcript.ts';
 
 /** One result in full: requirement, observation and fix. */
@@ -28,7 +31,7 @@ export function ResultDetail({ result }: { result: ConformanceResult }) {
         <h2>
           <code>{test}</code>
         </h2>
-        <Button small kind="quiet" aria-label="Close" onClick={() => (selectedResult.value = undefined)}>
+        <Button small kind="quiet" aria-label="Close" onClick={() => selectResult(undefined)}>
           ✕
         </Button>
         <span class="conformance-badges">
@@ -36,6 +39,7 @@ export function ResultDetail({ result }: { result: ConformanceResult }) {
           <Badge>{level}</Badge>
           <VersionBadge version={version} />
           <Badge>{transport ?? 'card'}</Badge>
+          <ChangeBadge change={changesByResult.value.get(resultKey(result))} />
         </span>
       </header>
       <p class="conformance-sentence">{rule}</p>
@@ -49,6 +53,16 @@ export function ResultDetail({ result }: { result: ConformanceResult }) {
             </div>
           ))}
       </dl>
+      <div class="conformance-actions">
+        <Button small disabled={currentRun.value !== undefined} onClick={() => void repeatRule(result)}>
+          Run this rule again
+        </Button>
+        {result.missing?.kind === 'prompt' ? (
+          <Button small onClick={() => (isEditorOpen.value = true)}>
+            Enter message for {result.missing.outcome}
+          </Button>
+        ) : null}
+      </div>
       {result.otherViolations ? (
         <details>
           <summary>{result.otherViolations.length} more like this</summary>

@@ -2,15 +2,18 @@ import { transportName, VersionBadge } from '../../components/badge.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { Select, TextField } from '../../components/form-fields.tsx';
 import { VirtualList } from '../../components/virtual-list/virtual-list.tsx';
-import { distinctValues, variantLabel, type ResultFilter, verdicts } from './results.ts';
-import { selectedResult, resultFilter, results, visibleResults } from './state.ts';
+import { ChangeBadge } from './compare/change-badge.tsx';
+import { changesByResult, comparedId } from './compare/state.ts';
+import { distinctValues, resultKey, variantLabel, type ResultFilter, verdicts } from './results.ts';
+import { selectedResult, selectResult, resultFilter, results, visibleResults } from './state.ts';
 
 function change(members: Partial<ResultFilter>): void {
   resultFilter.value = { ...resultFilter.value, ...members };
 }
 
 export function ResultList() {
-  const { text, section, variant } = resultFilter.value;
+  const { text, level, section, variant, change: difference } = resultFilter.value;
+  const differences = changesByResult.value;
   const sections = distinctValues(results.value.map((each) => each.section));
   const variants = distinctValues(results.value.map(variantLabel));
   return (
@@ -24,6 +27,30 @@ export function ResultList() {
           value={text}
           onValue={(value) => change({ text: value })}
         />
+        <Select
+          label="Level"
+          isLabelHidden
+          value={level}
+          onValue={(value) => change({ level: value as ResultFilter['level'] })}
+          choices={[
+            { value: '', text: 'All levels' },
+            ...['MUST', 'SHOULD', 'MAY'].map((each) => ({ value: each, text: each })),
+          ]}
+        />
+        {comparedId.value === '' ? null : (
+          <Select
+            label="Changes"
+            isLabelHidden
+            value={difference}
+            onValue={(value) => change({ change: value as ResultFilter['change'] })}
+            choices={[
+              { value: '', text: 'All, also unchanged' },
+              { value: 'regression', text: 'New violations' },
+              { value: 'fixed', text: 'Fixed' },
+              { value: 'changed', text: 'Other changes' },
+            ]}
+          />
+        )}
         <Select
           label="Section"
           isLabelHidden
@@ -56,9 +83,9 @@ export function ResultList() {
             label="Results"
             items={visibleResults.value}
             rowHeight={50}
-            keyOf={(each) => `${each.test} ${variantLabel(each)}`}
+            keyOf={resultKey}
             chosen={selectedResult.value ? visibleResults.value.indexOf(selectedResult.value) : -1}
-            onChoose={(each) => (selectedResult.value = each)}
+            onChoose={selectResult}
           >
             {(each) => (
               <div class="conformance-row">
@@ -73,6 +100,7 @@ export function ResultList() {
                   <code>{each.test}</code>
                   <span>{each.rule}</span>
                 </span>
+                <ChangeBadge change={differences.get(resultKey(each))} />
                 <span class="conformance-variant">
                   {each.level}
                   <VersionBadge version={each.version} />

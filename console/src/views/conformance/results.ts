@@ -2,7 +2,8 @@ import type {
   ConformanceReport,
   ConformanceResult,
 } from '../../../../src/conformance/report/build-report.ts';
-import type { RuleVerdict } from '../../../../src/conformance/rule-model.ts';
+import type { ReportChange } from '../../../../src/conformance/report/compare-reports.ts';
+import type { RequirementLevel, RuleVerdict } from '../../../../src/conformance/rule-model.ts';
 import type { BadgeTone } from '../../components/badge.tsx';
 
 /** Display names of the verdicts, worst first. */
@@ -54,22 +55,52 @@ export const levels: {
 /** A filter of results; empty members match everything. */
 export interface ResultFilter {
   readonly verdict: RuleVerdict | '';
+  readonly level: RequirementLevel | '';
   readonly section: string;
+  /** How the verdict differs from an earlier report. */
+  readonly change: ReportChange['kind'] | '';
   /** A protocol variant, or `card`. */
   readonly variant: string;
   readonly text: string;
 }
 
 /** A filter that matches everything. */
-export const noFilter: ResultFilter = { verdict: '', section: '', variant: '', text: '' };
+export const noFilter: ResultFilter = {
+  verdict: '',
+  level: '',
+  section: '',
+  change: '',
+  variant: '',
+  text: '',
+};
 
 /** The variant of a result. */
 export function variantLabel({
   version,
   transport,
-}: Pick<ConformanceResult, 'version' | 'transport'>): string {
+}: {
+  readonly version: string;
+  readonly transport?: string;
+}): string {
   return transport === undefined ? `${version} card` : `${version} ${transport}`;
 }
+
+/** Identifies a result within a report. */
+export function resultKey(result: {
+  readonly test: string;
+  readonly version: string;
+  readonly transport?: string;
+}): string {
+  return `${result.test} ${variantLabel(result)}`;
+}
+
+/** Display names of differences to an earlier report. */
+export const changeNames = {
+  regression: 'new violation',
+  fixed: 'fixed',
+  changed: 'changed',
+  missing: 'missing',
+} as const satisfies { readonly [kind in ReportChange['kind']]: string };
 
 /** All results of a report, worst first. */
 export function sortedResults({ categories }: Pick<ConformanceReport, 'categories'>): ConformanceResult[] {
@@ -82,11 +113,14 @@ export function sortedResults({ categories }: Pick<ConformanceReport, 'categorie
 export function filterResults(
   results: readonly ConformanceResult[],
   filter: ResultFilter,
+  changes: ReadonlyMap<string, ReportChange>,
 ): ConformanceResult[] {
   const wanted = filter.text.toLowerCase();
   return results.filter(
     (each) =>
       (filter.verdict === '' || each.verdict === filter.verdict) &&
+      (filter.level === '' || each.level === filter.level) &&
+      (filter.change === '' || changes.get(resultKey(each))?.kind === filter.change) &&
       (filter.section === '' || each.section === filter.section) &&
       (filter.variant === '' || variantLabel(each) === filter.variant) &&
       (wanted === '' ||

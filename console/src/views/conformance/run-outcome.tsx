@@ -1,19 +1,27 @@
 import type { ConformanceReport } from '../../../../src/conformance/report/build-report.ts';
 import { Badge, VariantBadge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
-import { download } from '../../components/download.ts';
 import { formatDateTime, formatDuration } from '../../components/format-units.ts';
 import { levels, verdictOrder, verdicts } from './results.ts';
-import { resultFilter, results } from './state.ts';
+import { CompareBar } from './compare/compare-bar.tsx';
+import { resultFilter, results, saveReport } from './state.ts';
 
 interface OutcomeProps {
+  id: string;
   report: ConformanceReport;
-  html: string;
   onRead: () => void;
 }
 
+/** Formats of the report. */
+const files = [
+  { format: 'html', title: 'HTML', ending: 'html' },
+  { format: 'json', title: 'JSON', ending: 'json' },
+  { format: 'junit', title: 'JUnit', ending: 'xml' },
+  { format: 'sarif', title: 'SARIF', ending: 'sarif' },
+] as const;
+
 /** Summary of a run. */
-export function RunOutcome({ report, html, onRead }: OutcomeProps) {
+export function RunOutcome({ id, report, onRead }: OutcomeProps) {
   const {
     agentName,
     agentVersion,
@@ -25,7 +33,6 @@ export function RunOutcome({ report, html, onRead }: OutcomeProps) {
     warnings,
   } = report;
   const { tone, means } = levels[conformanceLevel];
-  const name = `conformance-${agentName}`;
   return (
     <section
       class={`conformance-outcome conformance-edge-${unreachable === undefined ? tone : 'grey'}`}
@@ -35,7 +42,7 @@ export function RunOutcome({ report, html, onRead }: OutcomeProps) {
         <h2>{unreachable === undefined ? conformanceLevel : 'No verdict'}</h2>
         <p>{unreachable ?? means}</p>
       </div>
-      <div class="conformance-facts">
+      <div class="conformance-about">
         <b>
           {agentName} {agentVersion}
         </b>
@@ -62,22 +69,14 @@ export function RunOutcome({ report, html, onRead }: OutcomeProps) {
           <Button small onClick={onRead}>
             Open report
           </Button>
-          <Button small onClick={() => download(new Blob([html], { type: 'text/html' }), `${name}.html`)}>
-            Save HTML
-          </Button>
-          <Button
-            small
-            onClick={() =>
-              download(
-                new Blob([JSON.stringify(report, null, 2)], { type: 'application/json' }),
-                `${name}.json`,
-              )
-            }
-          >
-            Save JSON
-          </Button>
+          {files.map(({ format, title, ending }) => (
+            <Button key={format} small onClick={() => void saveReport(format, ending)}>
+              Save {title}
+            </Button>
+          ))}
         </span>
       </div>
+      <CompareBar id={id} />
     </section>
   );
 }

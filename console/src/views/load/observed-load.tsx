@@ -1,10 +1,11 @@
 import { useEffect } from 'preact/hooks';
 import type { LoadSample } from '../../../../src/console/console-api.ts';
+import { Button } from '../../components/button.tsx';
 import { Select } from '../../components/form-fields.tsx';
 import { Chart, type ChartContent } from './chart.tsx';
 import { latencyChart, latencyColumns } from './latency-lines.ts';
 import { SampleTable, type SampleColumn } from './sample-table.tsx';
-import { agentNames, openLoadView, samples, selectedName, startSampling } from './state.ts';
+import { agentNames, isWithTests, openLoadView, samples, selectedName, startSampling } from './state.ts';
 
 const charts: readonly ChartContent<LoadSample>[] = [
   {
@@ -36,7 +37,8 @@ const columns: readonly SampleColumn<LoadSample>[] = [
 /** The load of all agents or one of them. */
 export function ObservedLoad() {
   const name = selectedName.value;
-  useEffect(() => startSampling(name), [name]);
+  const hasTests = isWithTests.value;
+  useEffect(() => startSampling(name, hasTests), [name, hasTests]);
   // The selected agent may have had no request since the console was started.
   const names = [...new Set([...agentNames.value, ...(name === '' ? [] : [name])])].sort();
   return (
@@ -48,6 +50,13 @@ export function ObservedLoad() {
           onValue={(of) => openLoadView({ of })}
           choices={[{ value: '', text: 'all agents' }, ...names.map((each) => ({ value: each, text: each }))]}
         />
+        <Button
+          aria-pressed={hasTests}
+          title="Requests of conformance tests and load runs"
+          onClick={() => openLoadView({ tests: hasTests ? undefined : 'show' })}
+        >
+          Tests
+        </Button>
       </div>
       <div class="load-charts">
         {charts.map((each) => (

@@ -31,8 +31,8 @@ export function TasksView() {
 }
 
 function Tasks({ agentId }: { agentId: string }) {
-  const { state, contextId, taskId } = taskFilter.value;
-  useEffect(reloadFirstPage, [agentId, state, contextId]);
+  const { state, contextId, taskId, isWithTests } = taskFilter.value;
+  useEffect(reloadFirstPage, [agentId, state, contextId, isWithTests]);
   useEffect(() => {
     if (taskId === '') taskDetail.value = undefined;
     else void openTask(agentId, taskId);

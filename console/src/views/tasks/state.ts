@@ -1,6 +1,5 @@
 import { computed, signal } from '@preact/signals';
-import type { ChatEvent, PushEntry } from '../../../../src/console/console-api.ts';
-import type { TaskPage } from '../../../../src/protocol/requests.ts';
+import type { ChatEvent, PushEntry, TaskListPage } from '../../../../src/console/console-api.ts';
 import { isTerminal, type Task } from '../../../../src/protocol/task.ts';
 import { type DisplayError, toDisplayError } from '../../components/error-note.tsx';
 import { startTurn, applyEvents, type ChatTurn } from '../../components/task/chat-turn.ts';
@@ -16,6 +15,8 @@ export interface TaskFilter {
   /** Id of the open task. */
   readonly taskId: string;
   readonly isPushes: boolean;
+  /** Shows the tasks of conformance runs and load runs too. */
+  readonly isWithTests: boolean;
 }
 
 /** Reads the filters from the page URL. */
@@ -26,6 +27,7 @@ export const taskFilter = computed<TaskFilter>(() => {
     contextId: details.get('context') ?? '',
     taskId: details.get('task') ?? '',
     isPushes: details.get('show') === 'pushes',
+    isWithTests: details.get('tests') === 'show',
   };
 });
 
@@ -38,7 +40,7 @@ export function updateFilter(changes: RouteParams): void {
 
 /** Loading state of a page of tasks. */
 export interface TaskPageState {
-  readonly page?: TaskPage;
+  readonly page?: TaskListPage;
   readonly error?: DisplayError;
   readonly isLoading: boolean;
 }
@@ -63,20 +65,21 @@ async function loadPage(): Promise<void> {
   const agent = selectedAgent.peek();
   if (!agent) return;
   const turn = ++requestNumber;
-  const { state, contextId } = taskFilter.peek();
+  const { state, contextId, isWithTests } = taskFilter.peek();
   const parameters = {
     state,
     contextId,
     pageSize: '25',
     pageToken: pageTokens.peek().at(-1) ?? '',
     variant: variantQuery(),
+    tests: isWithTests ? '' : 'hide',
   };
   const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== ''));
   taskPage.value = { ...taskPage.peek(), isLoading: true };
   let next: TaskPageState;
   try {
     const path = `agents/${encodeURIComponent(agent.id)}/tasks?${query}`;
-    next = { page: await requestJson<TaskPage>(path), isLoading: false };
+    next = { page: await requestJson<TaskListPage>(path), isLoading: false };
   } catch (error) {
     next = { error: toDisplayError(error), isLoading: false };
   }

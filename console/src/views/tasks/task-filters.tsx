@@ -51,6 +51,13 @@ export function TaskFilters() {
         onValue={(value) => (id.value = value)}
       />
       <div class="tasks-filters-end">
+        <Button
+          aria-pressed={taskFilter.value.isWithTests}
+          title="Tasks of conformance tests and load runs"
+          onClick={() => updateFilter({ tests: taskFilter.value.isWithTests ? undefined : 'show' })}
+        >
+          Tests
+        </Button>
         <Button type="submit">Apply</Button>
         <Button kind="quiet" onClick={reloadFirstPage}>
           Refresh

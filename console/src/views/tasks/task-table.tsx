@@ -5,7 +5,7 @@ import { Button } from '../../components/button.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { Spinner } from '../../components/progress.tsx';
-import { formatDateTime } from '../../components/format-units.ts';
+import { formatCount, formatCountedNoun, formatDateTime } from '../../components/format-units.ts';
 import { routeHref, currentRoute } from '../../session/router.ts';
 import { taskFilter, taskPage, pageTokens, turnPage } from './state.ts';
 
@@ -14,7 +14,14 @@ export function TaskTable({ openId }: { openId: string }) {
   const { page: shown, error, isLoading } = taskPage.value;
   if (error) return <ErrorNote error={error} />;
   if (!shown) return isLoading ? <Spinner label="Loading tasks" /> : null;
-  if (shown.tasks.length === 0) {
+  if (shown.tasks.length === 0 && shown.nextPageToken === '') {
+    if (shown.hiddenCount > 0)
+      return (
+        <EmptyState title="Only tasks of tests">
+          {formatCountedNoun(shown.hiddenCount, 'task', 'tasks')} of conformance tests and load runs are
+          hidden. Press Tests to show them.
+        </EmptyState>
+      );
     const isFiltered = taskFilter.value.state !== '' || taskFilter.value.contextId !== '';
     return (
       <EmptyState title={isFiltered ? 'No matching tasks' : 'No tasks yet'}>
@@ -47,6 +54,7 @@ export function TaskTable({ openId }: { openId: string }) {
         <span>
           Page {pageTokens.value.length}, {shown.totalSize} {shown.totalSize === 1 ? 'task' : 'tasks'} in
           total
+          {shown.hiddenCount === 0 ? '' : `, ${formatCount(shown.hiddenCount)} of tests hidden`}
         </span>
         <Button small disabled={pageTokens.value.length === 1} onClick={() => turnPage(-1)}>
           Previous

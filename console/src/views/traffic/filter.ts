@@ -1,6 +1,7 @@
 import type { ProtocolVersion } from '../../../../src/protocol/card.ts';
+import { testClients } from '../../../../src/tap/participants.ts';
 import type { TrafficRecord, TrafficRecordKind } from '../../../../src/tap/traffic-record.ts';
-import { testParticipants, type TaskCorrelation } from './model/task-correlation.ts';
+import type { TaskCorrelation } from './model/task-correlation.ts';
 
 /** A property of a record that needs attention. */
 export type RecordMark = 'errors' | 'losses' | 'findings';
@@ -72,7 +73,7 @@ export function createMatcher(
   if (participant) tests.push(({ from, to }) => from === participant || to === participant);
   if (version) tests.push(({ decoded }) => decoded?.version === version);
   if (isWithoutCards && !exchange) tests.push((each) => !isBackgroundTraffic(each));
-  if (isWithoutTests && !exchange && !task && !testParticipants.has(participant ?? ''))
+  if (isWithoutTests && !exchange && !task && !testClients.has(participant ?? ''))
     tests.push(({ exchangeId }) => !correlation.isTest(exchangeId));
   if (marks?.size) tests.push((each) => [...marks].some((mark) => holds[mark](each)));
   if (text) tests.push(contains(text));

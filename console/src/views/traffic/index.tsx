@@ -17,7 +17,7 @@ import {
   filterInput,
 } from './state.ts';
 import { TrafficToolbar } from './traffic-toolbar.tsx';
-import { formatCountedNoun } from './labels.ts';
+import { formatCountedNoun } from '../../components/format-units.ts';
 import './traffic.css';
 
 /** The traffic view: live traffic between all participants. */

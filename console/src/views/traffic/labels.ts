@@ -1,5 +1,5 @@
 import type { TrafficRecord, TrafficRecordKind } from '../../../../src/tap/traffic-record.ts';
-import { formatClockTime } from '../../components/format-units.ts';
+import { formatClockTime, formatCountedNoun } from '../../components/format-units.ts';
 import { findingCount, isError, lossCount } from './filter.ts';
 
 /** Display names of the record kinds. */
@@ -23,18 +23,6 @@ export function recordSummary({ kind, decoded, http, mesh, text }: TrafficRecord
 
 function pathOf(url: string): string {
   return URL.canParse(url) ? new URL(url).pathname : url;
-}
-
-const plain = new Intl.NumberFormat('en');
-
-/** Formats a count: `20,000`. */
-export function formatCount(count: number): string {
-  return plain.format(count);
-}
-
-/** Formats a count with its noun: `1 loss`, `2 losses`. */
-export function formatCountedNoun(count: number, one: string, many: string): string {
-  return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
 
 /** One row as a sentence, for screen readers. */

@@ -7,7 +7,7 @@ import { CodeBlock } from '../../components/code-block.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { ErrorNote, type DisplayError, toDisplayError } from '../../components/error-note.tsx';
 import { JsonView } from '../../components/json-view.tsx';
-import { formatClockTime, formatDuration } from '../../components/format-units.ts';
+import { formatClockTime, formatDuration, formatCount } from '../../components/format-units.ts';
 import { routeHref } from '../../session/router.ts';
 import { editRecord } from '../requests/state.ts';
 import { saveScenario } from './files.ts';
@@ -23,7 +23,7 @@ import {
 } from './state.ts';
 import { Losses, TranslationView } from './translation-view.tsx';
 import { Tabs } from '../../components/tabs.tsx';
-import { recordSummary, formatCount, kindNames } from './labels.ts';
+import { recordSummary, kindNames } from './labels.ts';
 import './record-detail.css';
 
 /** The selected record in full. */

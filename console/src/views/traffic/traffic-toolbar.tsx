@@ -23,7 +23,8 @@ import {
   heldBackCount,
   filterInput,
 } from './state.ts';
-import { formatCountedNoun, formatCount, kindNames } from './labels.ts';
+import { formatCount, formatCountedNoun } from '../../components/format-units.ts';
+import { kindNames } from './labels.ts';
 
 const marks: readonly { readonly mark: RecordMark; readonly name: string }[] = [
   { mark: 'errors', name: 'Errors' },

@@ -3,7 +3,8 @@ import { transportName, VersionBadge } from '../../../components/badge.tsx';
 import { formatClockTime, formatDuration } from '../../../components/format-units.ts';
 import { findingCount, isError, lossCount } from '../filter.ts';
 import { type Arrow, layoutArrow } from './layout.ts';
-import { formatCountedNoun, recordSummary, accessibleLabel } from '../labels.ts';
+import { formatCountedNoun } from '../../../components/format-units.ts';
+import { recordSummary, accessibleLabel } from '../labels.ts';
 import './row.css';
 
 interface RowProps {

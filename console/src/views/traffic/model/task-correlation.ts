@@ -1,7 +1,5 @@
+import { testClients } from '../../../../../src/tap/participants.ts';
 import type { TrafficRecord } from '../../../../../src/tap/traffic-record.ts';
-
-/** Names of conformance tests and load runs as participants. */
-export const testParticipants: ReadonlySet<string> = new Set(['conformance', 'load']);
 
 interface Exchange {
   records: number;
@@ -29,7 +27,7 @@ export class TaskCorrelation {
   /** Adds a record. @returns true if the task of its exchange changed */
   add({ exchangeId: id, decoded, from, to }: TrafficRecord): boolean {
     let exchange = this.#exchanges.get(id);
-    const isTest = testParticipants.has(from) || testParticipants.has(to);
+    const isTest = testClients.has(from) || testClients.has(to);
     if (!exchange) this.#exchanges.set(id, (exchange = { records: 0, isTest, tasks: new Set() }));
     exchange.records++;
     const taskId = decoded?.taskId;
