@@ -77,7 +77,7 @@ export class EndpointSelection {
         const error = A2AError.from(thrown);
         if (recognized.has(error.reason)) this.#select(index, operation);
         if (!mayUseOtherEndpoint(error, binding))
-          throw first && isUnreachable(error) ? first : this.#withOrigin(error, binding);
+          throw first && isLessInformative(error, first) ? first : this.#withOrigin(error, binding);
         first ??= error;
         this.#warnFallback(index, error);
       }
@@ -166,6 +166,12 @@ function createBinding(settings: ClientSettings, endpoint: Endpoint): TransportB
 /** An unreachable endpoint is less informative than one that responded. */
 function isUnreachable(error: A2AError): boolean {
   return error.reason === 'UNAVAILABLE' || error.reason === 'TIMEOUT';
+}
+
+/** Returns true if the first error tells a caller more: which credentials to allow, or how another endpoint responded. */
+function isLessInformative(error: A2AError, first: A2AError): boolean {
+  if (first.cause instanceof WithheldCredentialsError && !recognized.has(error.reason)) return true;
+  return isUnreachable(error);
 }
 
 /** Returns true if the agent may use another version or URL, and the request had no effect. */
