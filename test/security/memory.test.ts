@@ -3,6 +3,8 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { defineAgent } from '../../src/engine/local-agent.ts';
 import { Metrics } from '../../src/metrics/metrics.ts';
+import type { Task } from '../../src/protocol/task.ts';
+import { userMessage } from '../../src/protocol/user-message.ts';
 import { type RunningServer, type ServeOptions, serve } from '../../src/server/node/serve.ts';
 import { callRpc, httpPost } from '../support/http/http-calls.ts';
 import { RawConnection, rawRequest } from '../support/http/raw-http.ts';
@@ -27,8 +29,9 @@ async function start(
     () => agent.close(),
     () => server.stop(0),
   );
-  const { result } = await send(server.url, 8_000_000);
-  return { server, metrics, id: result.task.id };
+  // Not over HTTP, because a slow machine may not read the response within the timeouts of a test.
+  const { id } = (await agent.send({ message: userMessage('8000000') })) as Task;
+  return { server, metrics, id };
 }
 
 const send = (url: string, letters: number) =>
