@@ -1,4 +1,4 @@
-import { BodyTooLargeError, type HttpClient, HttpTransportError } from '../../client/http/http-client.ts';
+import { type HttpClient, HttpTransportError } from '../../client/http/http-client.ts';
 import { noResponseError } from '../../client/http/response-errors.ts';
 import { parseTarget } from '../../client/http/send-request.ts';
 import { MalformedMessageError } from '../../dialects/protobuf/byte-reader.ts';
@@ -16,9 +16,6 @@ import type { ConsoleAgent } from '../agents/console-agent.ts';
 import { credentialHeaders, credentialQuery } from '../agents/credentials.ts';
 import type { ComposedRequest } from '../console-api.ts';
 
-/** Maximum size of a response in bytes. */
-const maxResponseBytes = 64 * 1_024 * 1_024;
-
 /** Collaborators of a {@link ComposedRequestSender}. */
 export interface ComposedRequestContext {
   /** Client without recording. */
@@ -27,6 +24,8 @@ export interface ComposedRequestContext {
   readonly trafficLog: TrafficLog | undefined;
   /** Returns the name of the agent at an origin. */
   readonly nameAt: (origin: string) => string;
+  /** Maximum size of a response in bytes. @defaultValue 64 MiB */
+  readonly maxResponseBytes?: number;
 }
 
 /** A request with the credentials of the console. */
@@ -40,9 +39,11 @@ interface OutgoingRequest {
 /** Sends requests of the user without any change: no retries, no redirects, no negotiation. */
 export class ComposedRequestSender {
   readonly #context: ComposedRequestContext;
+  readonly #maxResponseBytes: number;
 
   constructor(context: ComposedRequestContext) {
     this.#context = context;
+    this.#maxResponseBytes = context.maxResponseBytes ?? 64 * 1_024 * 1_024;
   }
 
   /** Sends a request and records the exchange in `log`. */
@@ -103,7 +104,7 @@ export class ComposedRequestSender {
     let size = 0;
     for await (const bytes of response.chunks()) {
       size += bytes.length;
-      checkSize(size);
+      this.#checkSize(size);
     }
   }
 
@@ -117,7 +118,8 @@ export class ComposedRequestSender {
     const { origin, egress } = destination;
     const { path } = parseTarget(url);
     const frame = encodeGrpcBody(path, body);
-    const budget = new ByteBudget({ total: maxResponseBytes, perClient: maxResponseBytes });
+    const limit = this.#maxResponseBytes;
+    const budget = new ByteBudget({ total: limit, perClient: limit });
     const calls = logs.map(
       (log) =>
         new GrpcCallRecorder(new TrafficRecorder(log), {
@@ -136,7 +138,7 @@ export class ComposedRequestSender {
       let size = 0;
       for await (const bytes of response.chunks()) {
         size += bytes.length;
-        checkSize(size);
+        this.#checkSize(size);
         for (const call of calls) call.responseBytes(bytes);
       }
       const trailers = Object.fromEntries(
@@ -152,10 +154,14 @@ export class ComposedRequestSender {
       throw thrown;
     }
   }
-}
 
-function checkSize(size: number): void {
-  if (size > maxResponseBytes) throw new BodyTooLargeError(`more than ${maxResponseBytes} bytes`);
+  #checkSize(size: number): void {
+    if (size > this.#maxResponseBytes)
+      throw new A2AError(
+        'INVALID_AGENT_RESPONSE',
+        `The response has more than ${this.#maxResponseBytes} bytes and was aborted`,
+      );
+  }
 }
 
 /** gRPC sends protocol buffers: a message that is not JSON or does not fit its fields cannot be sent. */

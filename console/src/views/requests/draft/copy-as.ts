@@ -35,12 +35,12 @@ function grpcBytes(draft: RequestDraft): string | undefined {
   }
 }
 
-/** Formats a draft as a program with the client of Dragoman. @returns undefined if the draft is invalid */
+/** Formats a draft as a program with the client of Dragoman, without secrets. @returns undefined if the draft is invalid */
 export function draftToCode(
   draft: RequestDraft,
   agent: { readonly url: string; readonly requiredCredentials: readonly string[] },
 ): string | undefined {
-  const model = readDraft(draft);
+  const model = readDraft(withoutSecrets(draft, secretHeaderNames(agent.requiredCredentials)));
   if (!model) return undefined;
   const { operation, version, transport } = draft;
   const needsToken = draft.hasCredentials && agent.requiredCredentials.length > 0;

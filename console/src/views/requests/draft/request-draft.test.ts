@@ -257,6 +257,11 @@ describe('copies', () => {
     );
     expect(code).toContain('"messageId": crypto.randomUUID()');
     expect(code).toContain('console.log(await agent.send({');
+    const secret = {
+      ...draft,
+      body: draft.body.replace('"taskId": "t"', '"metadata": {"token": "very-secret"}'),
+    };
+    expect(draftToCode(secret, { url: 'http://x', requiredCredentials: [] })).toContain('[redacted]');
     expect(
       draftToCode({ ...draft, body: 'x' }, { url: 'http://x', requiredCredentials: [] }),
     ).toBeUndefined();
