@@ -21,6 +21,8 @@ export class RequestTelemetry {
   transport: TransportName | '' = '';
   /** Reason of the error, if the request failed. */
   reason: string | undefined = undefined;
+  /** Name of the limit that the request exceeded. */
+  limit: string | undefined = undefined;
   taskId: string | undefined = undefined;
   contextId: string | undefined = undefined;
   /** State of the task in the response; undefined for a stream. */
@@ -74,7 +76,9 @@ export class RequestTelemetry {
   setError(error: unknown): void {
     this.reason ??= A2AError.from(error).reason;
     const limit = error instanceof A2AError ? error.details.limit : undefined;
-    if (limit !== undefined) this.#telemetry.metrics?.countLimitHit(limit);
+    if (limit === undefined) return;
+    this.limit ??= limit;
+    this.#telemetry.metrics?.countLimitHit(limit);
   }
 
   /** Runs a function in a tracing span, if tracing is enabled. */

@@ -51,6 +51,7 @@ export class ServerTelemetry {
         duration,
         events,
         client,
+        limit: request.limit,
       },
     });
   }
