@@ -38,7 +38,7 @@ describe('protocol buffers of 1.0', () => {
 
   it('keep texts that are repeated, and texts of the same length that differ in one character', () => {
     const id = 'task-0123456789';
-    const others = [...id].map((_, i) => `${id.slice(0, i)}x${id.slice(i + 1)}`);
+    const others = Array.from(id, (_, i) => `${id.slice(0, i)}x${id.slice(i + 1)}`);
     const umlauts = `${id.slice(0, 4)}ä${id.slice(6)}`;
     for (const contextId of [id, id, ...others, id, umlauts, umlauts, id, ...others])
       expect(roundTrip(messages1_0.Message, { contextId })).toEqual({ contextId });
