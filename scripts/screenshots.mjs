@@ -70,7 +70,7 @@ async function take(scheme) {
     .getByRole('option', { name: /caravan to gateway, .*ticket/ })
     .first()
     .click();
-  await page.getByRole('region', { name: 'Decoded' }).waitFor();
+  await page.getByRole('table', { name: 'Translation' }).waitFor();
   await picture('traffic');
 
   await choose('interpreter');
@@ -86,8 +86,28 @@ async function take(scheme) {
 
   await show('Conformance');
   await page.getByRole('combobox', { name: 'Rules' }).selectOption({ label: 'MUST only' });
+  const editor = page.getByRole('dialog', { name: /^Messages for/ });
+  await page.getByRole('button', { name: /^Messages/ }).click();
+  await editor.getByRole('textbox', { name: /^artifact/ }).fill('phrasebook Italian');
+  await editor.getByRole('button', { name: 'Try artifact' }).click();
+  await editor.getByRole('status').filter({ hasText: 'completed' }).waitFor();
+  await picture('messages');
+  await editor.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByRole('button', { name: 'Run tests' }).click();
-  await page.getByRole('button', { name: /JSON/ }).waitFor({ timeout: 120_000 });
+  await page.getByRole('region', { name: 'Progress' }).waitFor();
+  await page.getByRole('region', { name: 'Progress' }).waitFor({ state: 'detached', timeout: 300_000 });
+  await page.getByRole('listbox', { name: 'Results' }).getByRole('option').first().click();
   await picture('conformance');
+
+  await show('Catalog');
+  await page.getByRole('main').getByRole('heading', { level: 2 }).first().waitFor();
+  await picture('catalog');
+
+  await show('Load');
+  await page.getByRole('tab', { name: 'Load run' }).click();
+  await page.getByRole('button', { name: 'Start' }).click();
+  await page.getByRole('button', { name: 'Start' }).waitFor({ timeout: 120_000 });
+  await page.getByRole('main').getByText(/p99/).first().waitFor();
+  await picture('load');
   await context.close();
 }

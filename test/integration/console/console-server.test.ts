@@ -97,6 +97,9 @@ const kinds = (events: any[]) => events.map((each) => (each.kind === 'event' ? e
 describe('console API', () => {
   it('returns the version information', async () => {
     expect(await page.requestJson('info')).toMatchObject({ name: 'dragoman', hasPushDeliveries: true });
+    // The page shows no tab of push notifications without a task store.
+    await using without = await serveConsole();
+    expect(await new ConsolePage(without).requestJson('info')).toMatchObject({ hasPushDeliveries: false });
   });
 
   it('lists agents with their variants and required credentials', async () => {
