@@ -49,11 +49,22 @@ export function formatUpstream({ source }: AgentSettings): string {
   return source.kind === 'mesh' ? `${source.name} on the mesh` : source.file;
 }
 
+/** TLS of the HTTP server. Paths are relative to the configuration file. */
+export interface TlsSettings {
+  readonly certFile: string;
+  readonly keyFile: string;
+  /** Authorities of client certificates; undefined if clients have none. */
+  readonly clientCaFile?: string | undefined;
+  readonly clientCertificates: 'optional' | 'required';
+}
+
 /** Settings of a gateway, with defaults applied. */
 export interface GatewaySettings {
   readonly file: string;
   /** Undefined if no agent is exposed over HTTP. */
   readonly listen?: { readonly host: string; readonly port: number };
+  /** Undefined without encryption. */
+  readonly tls?: TlsSettings;
   readonly publicUrl?: string;
   readonly trustForwarded: boolean;
   readonly trustProxy?: readonly string[];

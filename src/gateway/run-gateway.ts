@@ -19,6 +19,8 @@ import { type GatewayContext, GatewayAgent } from './agents/gateway-agent.ts';
 import { openOwnershipRegister } from './ownership/open-ownership-register.ts';
 import type { OwnershipRegister } from './ownership/ownership-register.ts';
 import { UpstreamMetrics } from './middleware/upstream-metrics.ts';
+import { CertificateRenewal } from './certificate-renewal.ts';
+import { authenticatesClients, needsNewServer, readTlsFiles } from './config/tls-files.ts';
 import { PolicyCounters } from './policy/policy-counters.ts';
 import { type PolicyContext, PolicyEnforcer } from './policy/policy-enforcer.ts';
 import { PolicyMetrics } from './policy/policy-metrics.ts';
@@ -89,6 +91,7 @@ class ManagedGateway implements RunningGateway {
   readonly #serverObservers: Pick<ServerOptions, 'onTraffic'>;
   #agents = new Map<string, GatewayAgent>();
   #server: RunningServer | undefined;
+  #certificates: CertificateRenewal | undefined;
   /** Serializes reloads. */
   #lastReload: Promise<unknown> = Promise.resolve();
   /** Removed agents that still drain. */
@@ -112,6 +115,7 @@ class ManagedGateway implements RunningGateway {
       ...this.#serverObservers,
       policy: policy.current,
       ...settings.listen,
+      tls: readTlsFiles(settings),
       fastPath: settings.fastPath,
       grpc: settings.grpc,
       drain: { notReady: settings.notReady },
@@ -145,7 +149,15 @@ class ManagedGateway implements RunningGateway {
   async start(): Promise<void> {
     try {
       for (const each of this.settings.agents) await this.#start(each, this.settings);
-      if (this.settings.listen) this.#server = await this.#gateway.listen();
+      if (!this.settings.listen) return;
+      this.#server = await this.#gateway.listen();
+      if (this.settings.tls) {
+        const { clock, log } = this.#context;
+        const { tls: started } = this.settings;
+        const read = () =>
+          needsNewServer(started, this.settings.tls) ? undefined : readTlsFiles(this.settings);
+        this.#certificates = new CertificateRenewal(this.#server.server, read, { clock, log });
+      }
     } catch (thrown) {
       await this.stop(0);
       throw thrown;
@@ -165,6 +177,7 @@ class ManagedGateway implements RunningGateway {
     const isSamePolicy = JSON.stringify(before.policy) === JSON.stringify(settings.policy);
     const policy = isSamePolicy ? this.#context.policy.current : this.#enforce(settings);
     const policyBefore = this.#context.policy.current;
+    const tls = readTlsFiles(settings);
     const wanted = new Map(settings.agents.map((each) => [agentKey(each, settings), each]));
     const toStart = [...wanted].filter(([key]) => !this.#agents.has(key));
     const toStop = [...this.#agents].filter(([key]) => !wanted.has(key));
@@ -189,6 +202,7 @@ class ManagedGateway implements RunningGateway {
     if (haveServerSettingsChanged(before, settings))
       for (const agent of this.#agents.values()) agent.expose();
     this.settings = settings;
+    if (!needsNewServer(before.tls, settings.tls)) this.#certificates?.apply(tls);
     const startedNames = new Set(toStart.map(([, { name }]) => name));
     const stoppedNames = new Set(toStop.map(([, agent]) => agent.settings.name));
     const restartSettings = ['listen', 'metrics', 'otlp', 'store', 'fastPath', 'grpc'] as const;
@@ -196,9 +210,10 @@ class ManagedGateway implements RunningGateway {
       added: [...startedNames].filter((name) => !stoppedNames.has(name)),
       removed: [...stoppedNames].filter((name) => !startedNames.has(name)),
       changed: [...startedNames].filter((name) => stoppedNames.has(name)),
-      needsRestart: restartSettings.filter(
-        (key) => JSON.stringify(before[key]) !== JSON.stringify(settings[key]),
-      ),
+      needsRestart: [
+        ...restartSettings.filter((key) => JSON.stringify(before[key]) !== JSON.stringify(settings[key])),
+        ...(needsNewServer(before.tls, settings.tls) ? ['tls'] : []),
+      ],
     };
   }
 
@@ -246,6 +261,7 @@ class ManagedGateway implements RunningGateway {
 
   async stop(drainTimeout = this.settings.drain): Promise<void> {
     this.#gateway.isReady = false;
+    this.#certificates?.stop();
     await this.#lastReload;
     await this.#server?.stop(drainTimeout);
     const agents = [...this.#agents.values()];
@@ -263,8 +279,9 @@ class ManagedGateway implements RunningGateway {
 
 /** Identifies an agent by everything that requires a restart of it. */
 function agentKey(each: AgentSettings, settings: GatewaySettings): string {
-  const { auth, policy, breaker, healthInterval } = settings;
-  return JSON.stringify([each, auth !== undefined || policy !== undefined, breaker, healthInterval]);
+  const { policy, breaker, healthInterval } = settings;
+  const isolates = authenticatesClients(settings) || policy !== undefined;
+  return JSON.stringify([each, isolates, breaker, healthInterval]);
 }
 
 /** Returns true if settings changed that the servers of all agents use. */

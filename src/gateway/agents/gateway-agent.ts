@@ -16,6 +16,7 @@ import type { OwnershipRegister } from '../ownership/ownership-register.ts';
 import { withPublicCard } from '../middleware/public-card.ts';
 import type { PolicyEnforcer } from '../policy/policy-enforcer.ts';
 import type { AgentSettings, GatewaySettings } from '../gateway-settings.ts';
+import { authenticatesClients } from '../config/tls-files.ts';
 import type { ProxiedAgent } from '../config/proxied-agent-schema.ts';
 import type { GatewayRecorder } from '../telemetry/gateway-recorder.ts';
 import { type UpstreamHealth, createUpstream } from './upstream.ts';
@@ -80,7 +81,7 @@ export class GatewayAgent {
   ): Promise<GatewayAgent> {
     const source = await openSource(settings, gatewaySettings, context);
     // The policy of an agent applies to its tasks, so that they are not found under the name of another agent.
-    const isolates = gatewaySettings.auth ?? gatewaySettings.policy;
+    const isolates = authenticatesClients(gatewaySettings) || gatewaySettings.policy !== undefined;
     const owned = isolates ? withOwners(source.agent, settings, context) : source.agent;
     const entry: GatewayEntry = {
       agent: withPublicCard(owned, {

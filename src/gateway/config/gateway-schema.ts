@@ -89,6 +89,28 @@ export const limitsSchema = z.strictObject({
   page_bytes: countFieldSchema.optional().describe('Bytes of a page of tasks. Default 8 MiB.'),
 });
 
+const tlsSchema = z
+  .strictObject({
+    cert_file: textFieldSchema.describe('Certificate with its chain, as PEM.'),
+    key_file: textFieldSchema.describe('Private key of the certificate, as PEM.'),
+    client_ca_file: textFieldSchema
+      .optional()
+      .describe(
+        'Authorities whose client certificates identify clients, as PEM. The subject is the principal.',
+      ),
+    client_certificates: z
+      .enum(['optional', 'required'], { error: 'must be optional or required' })
+      .optional()
+      .describe('Whether a connection needs a client certificate, even for the card. Default optional.'),
+  })
+  .refine((tls) => tls.client_certificates === undefined || tls.client_ca_file !== undefined, {
+    path: ['client_certificates'],
+    message: 'requires client_ca_file',
+  })
+  .describe(
+    'Serves HTTPS, and gRPC over TLS. Renewed files are used without a restart. Default: no encryption.',
+  );
+
 /** Signing of agent cards. */
 export const signSchema = z.strictObject({
   key_file: textFieldSchema.describe('Private key, as PEM or JSON Web Key.'),
@@ -165,6 +187,7 @@ export const gatewaySchema = z
       ])
       .optional()
       .describe('Port, "host:port" or an object with both. Default 127.0.0.1:4000.'),
+    tls: tlsSchema.optional(),
     public_url: z
       .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
       .optional()

@@ -111,6 +111,12 @@ export function toGatewaySettings(
     ...defaults,
     file,
     listen: agents.some(({ exposeOnHttp }) => exposeOnHttp) ? parseListen(config.listen, report) : undefined,
+    tls: config.tls && {
+      certFile: config.tls.cert_file,
+      keyFile: config.tls.key_file,
+      clientCaFile: config.tls.client_ca_file,
+      clientCertificates: config.tls.client_certificates ?? 'optional',
+    },
     publicUrl: config.public_url,
     trustForwarded: config.trust_forwarded ?? false,
     trustProxy: config.trust_proxy,

@@ -8,6 +8,8 @@ import type { LogSink } from '../../primitives/log.ts';
 import { apiKeyAuth } from '../../server/auth/schemes/api-key.ts';
 import type { Authenticator, AuthOptions } from '../../server/auth/authenticator.ts';
 import { bearerAuth } from '../../server/auth/schemes/bearer.ts';
+import { mutualTlsAuth } from '../../server/auth/schemes/mutual-tls.ts';
+import { authenticatesClients } from './tls-files.ts';
 import { jwtAuth } from '../../server/auth/schemes/jwt.ts';
 import type { HttpServerRequest } from '../../server/http/http-message.ts';
 import type { ServerLimits } from '../../server/limits/limits.ts';
@@ -26,7 +28,7 @@ export interface GatewayObservers {
 
 /** Builds the options of the HTTP server from the settings. */
 export function buildServerOptions(settings: GatewaySettings, observers: GatewayObservers): ServerOptions {
-  const { limits, auth, sign, publicUrl, trustForwarded, trustProxy, allowedHosts, cors, file } = settings;
+  const { limits, sign, publicUrl, trustForwarded, trustProxy, allowedHosts, cors, file } = settings;
   const perSecond = limits.requests_per_second;
   return {
     publicUrl,
@@ -42,7 +44,7 @@ export function buildServerOptions(settings: GatewaySettings, observers: Gateway
       ...(perSecond !== undefined && { rate: { perSecond } }),
       ...toByteLimits(limits),
     },
-    auth: auth && buildAuth(auth),
+    auth: authenticatesClients(settings) ? buildAuth(settings) : undefined,
     signCard: sign && createCardSigner(sign, file),
     log: observers.requestLog,
     onError: observers.onError,
@@ -63,7 +65,7 @@ function toByteLimits(limits: GatewaySettings['limits']): ServerLimits {
   };
 }
 
-function buildAuth(config: NonNullable<GatewaySettings['auth']>): AuthOptions {
+function buildAuth({ auth: config = {}, tls }: GatewaySettings): AuthOptions {
   const authenticators: Authenticator[] = [];
   if (config.bearer) {
     const tokens = new Map(config.bearer.map(({ token, ...holder }) => [token, toHolder(holder)]));
@@ -77,8 +79,19 @@ function buildAuth(config: NonNullable<GatewaySettings['auth']>): AuthOptions {
     const { issuer, audience, jwks_url: jwks } = config.jwt;
     authenticators.push(jwtAuth({ issuer, audience, jwks }));
   }
+  // Last: the token of a user says more than the certificate of the program that sends it.
+  if (tls?.clientCaFile !== undefined)
+    authenticators.push(
+      mutualTlsAuth({ principal: ({ subject, issuer }) => toCertificateHolder(subject, issuer) }),
+    );
   if (authenticators.length === 0) throw invalidField('auth', 'must set bearer, api_keys or jwt');
   return { authenticators, allowAnonymous: config.optional };
+}
+
+/** Names in certificates have one attribute per line; commas in values must not look like further attributes. */
+function toCertificateHolder(subject: string, issuer: string): Principal {
+  const oneLine = (name: string) => name.replaceAll(/[,+\\]/g, '\\$&').replaceAll('\n', ', ');
+  return { id: oneLine(subject), issuer: oneLine(issuer) };
 }
 
 function toHolder({

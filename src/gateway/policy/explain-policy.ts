@@ -1,6 +1,7 @@
 import type { Principal } from '../../protocol/agent.ts';
 import type { ProtocolVersion } from '../../protocol/card.ts';
 import type { GatewaySettings } from '../gateway-settings.ts';
+import { authenticatesClients } from '../config/tls-files.ts';
 import { Policy, type PolicyCaller, type PolicyDecision, type PolicyKind } from './policy.ts';
 import { operationsByName, type PolicyOperationName } from './policy-operations.ts';
 import type { CallLimit, PolicyTransport } from './policy-settings.ts';
@@ -39,7 +40,7 @@ export function explainCall(settings: GatewaySettings, call: ExplainedCall): Pol
   const answer = (
     decided: Pick<PolicyExplanation, 'result' | 'kind' | 'reason'> & Partial<PolicyExplanation>,
   ): PolicyExplanation => ({ agent, operation, place: undefined, limits: [], ...decided });
-  const needsCredentials = auth !== undefined && !auth.optional && call.transport !== 'mesh';
+  const needsCredentials = authenticatesClients(settings) && !auth?.optional && call.transport !== 'mesh';
   if (!caller.principal && needsCredentials && operation !== 'card')
     return answer({ result: 'denied', kind: 'authentication', reason: 'auth requires credentials' });
   if (!policy) return answer({ result: 'allowed', kind: 'none', reason: 'the file has no policy' });

@@ -44,6 +44,9 @@ export function addGateway(program: Command): void {
       '--store <store>',
       `task store, which keeps the owners of tasks: memory, sqlite:FILE or postgres://…${overrides}`,
     )
+    .option('--tls-cert <file>', `certificate of the server, as PEM${overrides}`)
+    .option('--tls-key <file>', `private key of the certificate, as PEM${overrides}`)
+    .option('--tls-client-ca <file>', `authorities of client certificates, as PEM${overrides}`)
     .addOption(outputOption())
     .addOption(logOption())
     .addOption(otlpOption())

@@ -1,3 +1,5 @@
+import { resolve } from 'node:path';
+import { authenticatesClients, readTlsFiles } from '../../../gateway/config/tls-files.ts';
 import { readGatewayConfig } from '../../../gateway/config/read-gateway-config.ts';
 import { type RunningGateway, runGateway } from '../../../gateway/run-gateway.ts';
 import {
@@ -26,6 +28,9 @@ export interface GatewayFlags {
   port?: number;
   host?: string;
   store?: string;
+  tlsCert?: string;
+  tlsKey?: string;
+  tlsClientCa?: string;
   output: OutputFormat;
   log?: LogFormat;
   otlp?: string;
@@ -38,6 +43,7 @@ export async function runGatewayCommand({ config, ...more }: GatewayFlags): Prom
   const flags = { ...more, config };
   const settings = readValidFile(() => readConfig(flags));
   if (flags.check) {
+    readTlsFiles(settings);
     const agents = settings.agents.map(({ name }) => name);
     printValidFile(flags.config, agents, flags.output);
     return;
@@ -61,7 +67,7 @@ export async function runGatewayCommand({ config, ...more }: GatewayFlags): Prom
     printError,
     settings.notReady + settings.drain,
   );
-  if (!settings.auth && settings.listen) warnIfExposed(settings.listen.host);
+  if (!authenticatesClients(settings) && settings.listen) warnIfExposed(settings.listen.host);
   process.on('SIGHUP', () => void reload(running, flags, logs));
   // The gateway keeps running if the reader of standard output closes the pipe.
   process.stdout.on('error', () => {});
@@ -72,14 +78,28 @@ export async function runGatewayCommand({ config, ...more }: GatewayFlags): Prom
 }
 
 /** @throws DocumentError if the file is invalid. */
-function readConfig({ config, port, host, store }: GatewayFlags & { config: string }): GatewaySettings {
+function readConfig(flags: GatewayFlags & { config: string }): GatewaySettings {
+  const { config, port, host, store } = flags;
   const text = readInputFile(config, 'Name a gateway file with -c FILE.');
   const read = readGatewayConfig(text, config, process.env);
-  const settings = store === undefined ? read : { ...read, store: resolveStore(store) };
+  const stored = store === undefined ? read : { ...read, store: resolveStore(store) };
+  const settings = { ...stored, tls: withTlsFlags(stored, flags) };
   const { listen } = settings;
   return listen
     ? { ...settings, listen: { host: host ?? listen.host, port: port ?? listen.port } }
     : settings;
+}
+
+/** Paths of flags are relative to the working directory, those of the file to the file. */
+function withTlsFlags({ tls }: GatewaySettings, flags: GatewayFlags): GatewaySettings['tls'] {
+  const { tlsCert, tlsKey, tlsClientCa } = flags;
+  if (tlsCert === undefined && tlsKey === undefined && tlsClientCa === undefined) return tls;
+  const certFile = tlsCert === undefined ? tls?.certFile : resolve(tlsCert);
+  const keyFile = tlsKey === undefined ? tls?.keyFile : resolve(tlsKey);
+  if (certFile === undefined || keyFile === undefined)
+    throw new UsageError('TLS needs a certificate and its key', 'Use --tls-cert and --tls-key together.');
+  const clientCaFile = tlsClientCa === undefined ? tls?.clientCaFile : resolve(tlsClientCa);
+  return { clientCertificates: 'optional', ...tls, certFile, keyFile, clientCaFile };
 }
 
 /** Reloads the configuration file. */

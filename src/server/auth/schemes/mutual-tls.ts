@@ -1,13 +1,15 @@
 import type { X509Certificate } from 'node:crypto';
+import type { Principal } from '../../../protocol/agent.ts';
+import { toPrincipal } from '../secret-lookup.ts';
 import { type Authenticator, singleScheme, type SchemeLabel } from '../authenticator.ts';
 
 /** Options of {@link mutualTlsAuth}. */
 export interface MutualTlsAuthOptions extends SchemeLabel {
   /**
-   * Returns the principal id of a certificate.
+   * Returns the principal of a certificate, or its id.
    * @defaultValue its subject, which is unique within its issuer
    */
-  principal?: (certificate: X509Certificate) => string;
+  principal?: (certificate: X509Certificate) => string | Principal;
 }
 
 /**
@@ -20,7 +22,7 @@ export function mutualTlsAuth(options: MutualTlsAuthOptions = {}): Authenticator
     schemes: singleScheme(options, 'mutualTLS', { type: 'mutualTLS' }),
     authenticate({ certificate }) {
       if (!certificate) return undefined;
-      if (principal) return { id: principal(certificate) };
+      if (principal) return toPrincipal(principal(certificate));
       return { id: certificate.subject, issuer: certificate.issuer };
     },
   };
