@@ -116,10 +116,52 @@ export interface ClientCredentialsOptions {
   now?: () => number;
 }
 
-interface Token {
-  authorization: string;
+/** A token of an authorization server. */
+export interface IssuedToken {
+  /** Value of the header `Authorization`. */
+  readonly authorization: string;
   /** Time after which the token is renewed. */
-  until: number;
+  readonly until: number;
+}
+
+/** Options of {@link exchangeToken}. */
+export interface TokenExchangeOptions extends ClientCredentialsOptions {
+  /** URL of the agent for which the token is. */
+  resource?: string;
+  /** @defaultValue `urn:ietf:params:oauth:token-type:access_token` */
+  subjectTokenType?: string;
+  requestedTokenType?: string;
+  /** Token of the party that acts for the subject. */
+  actorToken?: SecretSource;
+  /** @defaultValue `urn:ietf:params:oauth:token-type:access_token` */
+  actorTokenType?: string;
+}
+
+const accessTokenType = 'urn:ietf:params:oauth:token-type:access_token';
+
+/** Milliseconds for which an exchanged token of unknown lifetime is used. */
+const unknownLifetime = 300_000;
+
+/** Exchanges the token of a subject for another one (RFC 8693). */
+export async function exchangeToken(
+  options: TokenExchangeOptions,
+  subject: string,
+  http: HttpClient,
+): Promise<IssuedToken> {
+  const { resource, subjectTokenType = accessTokenType, requestedTokenType, actorToken } = options;
+  const actor = actorToken === undefined ? undefined : await resolveSecret(actorToken);
+  const { now = Date.now, maxAge = unknownLifetime } = options;
+  return requestToken({ ...options, maxAge }, http, now, {
+    grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+    subject_token: subject,
+    subject_token_type: subjectTokenType,
+    ...(resource !== undefined && { resource }),
+    ...(requestedTokenType !== undefined && { requested_token_type: requestedTokenType }),
+    ...(actor !== undefined && {
+      actor_token: actor,
+      actor_token_type: options.actorTokenType ?? accessTokenType,
+    }),
+  });
 }
 
 /** Milliseconds before its expiry at which a token is renewed. */
@@ -128,10 +170,10 @@ const renewalMargin = 30_000;
 /** Obtains bearer tokens with the OAuth 2.0 client credentials grant, caches them and renews them after a 401 response. */
 export function clientCredentials(options: ClientCredentialsOptions): Credentials {
   const now = options.now ?? Date.now;
-  let token: Token | undefined;
-  let pending: Promise<Token> | undefined;
+  let token: IssuedToken | undefined;
+  let pending: Promise<IssuedToken> | undefined;
 
-  async function currentToken(http: HttpClient): Promise<Token> {
+  async function currentToken(http: HttpClient): Promise<IssuedToken> {
     if (token && now() < token.until) return token;
     pending ??= requestToken(options, http, now).finally(() => {
       pending = undefined;
@@ -154,10 +196,11 @@ async function requestToken(
   options: ClientCredentialsOptions,
   http: HttpClient,
   now: () => number,
-): Promise<Token> {
+  grant: Readonly<Record<string, string>> = { grant_type: 'client_credentials' },
+): Promise<IssuedToken> {
   const { tokenUrl, clientId, clientAuthMethod = 'header' } = options;
   const secret = await resolveSecret(options.clientSecret);
-  const form = new URLSearchParams({ grant_type: 'client_credentials' });
+  const form = new URLSearchParams(grant);
   if (options.scope !== undefined) form.set('scope', options.scope);
   if (options.audience !== undefined) form.set('audience', options.audience);
   const headers: Record<string, string> = {
@@ -205,7 +248,7 @@ function parseTokenResponse(
   status: number,
   text: string,
   request: { tokenUrl: string; began: number; maxAge: number | undefined },
-): Token {
+): IssuedToken {
   const body = asJsonObject(parseJsonOrUndefined(text)) ?? {};
   if (status !== 200 || typeof body.access_token !== 'string') {
     const error = typeof body.error === 'string' ? `: ${body.error}` : '';

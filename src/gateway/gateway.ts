@@ -37,7 +37,7 @@ import {
 } from './gateway-pages.ts';
 
 /** Options of {@link createGateway}. */
-export interface GatewayOptions extends Omit<ServeOptions, 'basePath' | 'metrics' | 'policy'> {
+export interface GatewayOptions extends Omit<ServeOptions, 'basePath' | 'metrics' | 'policy' | 'passToken'> {
   /** URL under which clients reach the gateway. Agents are served below it, at `/agents/{name}`. */
   publicUrl?: string;
   /** Decides which client may call and find which agent. @defaultValue every client all agents */
@@ -59,6 +59,8 @@ export interface GatewayEntry {
   agent: Agent;
   /** Health of the agent. @defaultValue always `up` */
   health?: () => UpstreamHealth;
+  /** Gives the agent the bearer token of its clients. @defaultValue false */
+  passToken?: boolean;
   /** Additional fields of the agent in `GET /agents`. */
   info?: () => { readonly [key: string]: string | undefined };
 }
@@ -142,6 +144,7 @@ class GatewayServer implements Gateway {
     const own = {
       ...options,
       policy: policy?.httpPolicy(name),
+      passToken: added.passToken ?? false,
       basePath,
       publicUrl: this.#publicUrl === undefined ? undefined : this.#publicUrl + basePath,
       // The gateway serves one metrics page for all agents.

@@ -7,7 +7,7 @@ const secretHeader =
   /^(?:proxy-authorization|authorization|cookie|set-cookie)$|token|secret|api-?key|credential|password|session/i;
 
 const secretNames =
-  'token|(?:access|refresh|id|bearer|notification|push)[_-]?token|api[_-]?key|x-api-key|password|passwd|secret|client[_-]?secret|credentials|device[_-]?code|client[_-]?assertion|authorization|cookie';
+  'token|(?:access|refresh|id|bearer|notification|push|subject|actor)[_-]?token|api[_-]?key|x-api-key|password|passwd|secret|client[_-]?secret|credentials|device[_-]?code|client[_-]?assertion|authorization|cookie';
 const secretField = new RegExp(`^(?:${secretNames})$`, 'i');
 const secretQuery = /^(?:key|sig|signature|auth|code)$/i;
 

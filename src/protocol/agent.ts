@@ -29,6 +29,20 @@ export interface Principal {
   readonly claims?: { readonly [claim: string]: unknown };
 }
 
+/** Bearer token of a client. It does not appear in logs and JSON. */
+export class CallerToken {
+  readonly #token: string;
+
+  constructor(token: string) {
+    this.#token = token;
+  }
+
+  /** Returns the token. */
+  reveal(): string {
+    return this.#token;
+  }
+}
+
 /** Context of one operation call. All members are optional. */
 export interface CallContext {
   /** Aborts the call, but not the task. */
@@ -50,6 +64,8 @@ export interface CallContext {
   readonly extensions?: readonly string[];
   /** Keeps the work of a request alive until a promise settles, in runtimes that end it with the response. */
   readonly waitUntil?: (pending: Promise<unknown>) => void;
+  /** Token of the client, only if the server is told to pass it on. */
+  readonly callerToken?: CallerToken | undefined;
   /** Request headers with lower-case names. */
   readonly headers?: Readonly<Record<string, string | string[] | undefined>>;
 }

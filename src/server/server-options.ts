@@ -98,6 +98,11 @@ export interface ServerOptions {
    */
   policy?: CallPolicy | undefined;
   /**
+   * Gives the agent the bearer token of an authenticated client, as `callerToken` of the call.
+   * @defaultValue false
+   */
+  passToken?: boolean;
+  /**
    * Serves Prometheus metrics below the base path.
    * @defaultValue false
    */

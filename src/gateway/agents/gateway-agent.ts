@@ -17,6 +17,7 @@ import { withPublicCard } from '../middleware/public-card.ts';
 import type { PolicyEnforcer } from '../policy/policy-enforcer.ts';
 import type { AgentSettings, GatewaySettings } from '../gateway-settings.ts';
 import { authenticatesClients } from '../config/tls-files.ts';
+import { needsCallerToken } from '../config/credentials.ts';
 import type { ProxiedAgent } from '../config/proxied-agent-schema.ts';
 import type { GatewayRecorder } from '../telemetry/gateway-recorder.ts';
 import { type UpstreamHealth, createUpstream } from './upstream.ts';
@@ -48,6 +49,8 @@ interface AgentSource {
   readonly health?: () => UpstreamHealth;
   /** The card of the last successful health check. */
   readonly card: () => AgentCard | undefined;
+  /** The agent gets the token of the client, or one that was exchanged for it. */
+  readonly passToken?: boolean;
   /** The gateway forwards the client's `Authorization` header to the agent. */
   readonly forwardsAuthorization?: boolean;
   close(): Promise<void>;
@@ -89,6 +92,7 @@ export class GatewayAgent {
         keepSecurity: source.forwardsAuthorization ?? false,
       }),
       ...(source.health && { health: source.health }),
+      ...(source.passToken && { passToken: true }),
       info: () => {
         const { name, description, version } = source.card() ?? {};
         return { displayName: settings.displayName ?? name, description, version };
@@ -228,12 +232,19 @@ function openUpstream(
   });
   const forwardsAuthorization =
     config.forward_headers?.some((header) => header.toLowerCase() === 'authorization') ?? false;
-  const guarded = withCircuitBreaker(withErrorContext(upstream.agent, name, forwardsAuthorization), breaker);
+  const credentials = config.task_authentication ?? config.authentication;
+  const isForwarded =
+    credentials !== undefined && 'type' in credentials && credentials.type === 'forward_token';
+  const guarded = withCircuitBreaker(
+    withErrorContext(upstream.agent, name, forwardsAuthorization || isForwarded),
+    breaker,
+  );
   return {
     agent: metrics ? withUpstreamMetrics(guarded, name, metrics) : guarded,
     health: () => upstream.health,
     card: () => card,
     forwardsAuthorization,
+    passToken: needsCallerToken(credentials),
     async close() {
       healthMonitor.stop();
       await upstream.close();

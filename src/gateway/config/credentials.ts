@@ -1,3 +1,4 @@
+import { exchangedToken, forwardedToken } from '../agents/caller-token.ts';
 import { isLocalHost } from '../../primitives/loopback.ts';
 import {
   apiKey,
@@ -28,18 +29,50 @@ export function buildCredentials(
       case 'oauth2_client_credentials':
         checkTokenUrl(config.token_url, config.allow_loopback_token_url === true, `${path}.token_url`);
         return clientCredentials({
-          tokenUrl: config.token_url,
-          clientId: config.client_id,
-          clientSecret: config.client_secret,
-          scope: config.scope,
-          audience: config.audience,
-          clientAuthMethod: config.client_authentication ?? 'body',
+          ...toClientOptions(config),
           maxAge: (config.token_cache_duration_seconds ?? 3300) * 1000,
+          now,
+        });
+      case 'forward_token':
+        return forwardedToken();
+      case 'token_exchange':
+        checkTokenUrl(config.token_url, config.allow_loopback_token_url === true, `${path}.token_url`);
+        return exchangedToken({
+          ...toClientOptions(config),
+          resource: config.resource,
+          subjectTokenType: config.subject_token_type,
+          requestedTokenType: config.requested_token_type,
+          actorToken: config.actor_token,
+          actorTokenType: config.actor_token_type,
+          maxAge: (config.token_cache_duration_seconds ?? 300) * 1000,
           now,
         });
     }
   }
   return config.scheme === 'apikey' ? cardApiKey(config.token) : bearer(config.token);
+}
+
+type OAuthClient = Extract<
+  UpstreamAuthentication,
+  { type: 'oauth2_client_credentials' } | { type: 'token_exchange' }
+>;
+
+function toClientOptions(config: OAuthClient) {
+  return {
+    tokenUrl: config.token_url,
+    clientId: config.client_id,
+    clientSecret: config.client_secret,
+    scope: config.scope,
+    audience: config.audience,
+    clientAuthMethod: config.client_authentication ?? ('body' as const),
+  };
+}
+
+/** Returns true if credentials need the token of the caller. */
+export function needsCallerToken(config: UpstreamAuthentication | undefined): boolean {
+  return (
+    config !== undefined && 'type' in config && ['forward_token', 'token_exchange'].includes(config.type)
+  );
 }
 
 /** Returns why a token URL is invalid, or undefined if it is valid. */

@@ -22,6 +22,22 @@ const clientCredentials = z.strictObject({
     .describe('Allows an http token_url on the local host. For development.'),
 });
 
+const tokenExchange = z.strictObject({
+  ...clientCredentials.shape,
+  type: z.literal('token_exchange'),
+  resource: z.url().optional().describe('URL of the agent for which the token is.'),
+  subject_token_type: z
+    .string()
+    .optional()
+    .describe('Type of the token of the caller. Default: access token.'),
+  requested_token_type: z
+    .string()
+    .optional()
+    .describe('Type of the token to get. Default: as the server decides.'),
+  actor_token: textFieldSchema.optional().describe('Token of the gateway, which acts for the caller.'),
+  actor_token_type: z.string().optional().describe('Type of actor_token. Default: access token.'),
+});
+
 /** Credentials that Dragoman sends to an upstream. */
 export const authenticationSchema = z
   .union([
@@ -31,8 +47,13 @@ export const authenticationSchema = z
         z.strictObject({ type: z.literal('static_bearer'), ...token }),
         z.strictObject({ type: z.literal('static_apikey'), ...token }),
         clientCredentials,
+        z.strictObject({ type: z.literal('forward_token') }),
+        tokenExchange,
       ],
-      { error: 'must be static_bearer, static_apikey or oauth2_client_credentials' },
+      {
+        error:
+          'must be static_bearer, static_apikey, oauth2_client_credentials, forward_token or token_exchange',
+      },
     ),
     z.strictObject({ scheme: z.enum(['bearer', 'apikey']).optional(), ...token }),
   ])

@@ -209,7 +209,7 @@ function toSource(
 function checkUpstream(config: ProxiedAgent, path: DocumentPath, report: ReportDiagnostic): void {
   for (const key of ['authentication', 'agent_card_authentication', 'task_authentication'] as const) {
     const auth: UpstreamAuthentication | undefined = config[key];
-    if (!auth || !('type' in auth) || auth.type !== 'oauth2_client_credentials') continue;
+    if (!auth || !('type' in auth) || !('token_url' in auth)) continue;
     const problem = tokenUrlProblem(auth.token_url, auth.allow_loopback_token_url === true);
     if (problem !== undefined) report([...path, key, 'token_url'], problem);
   }

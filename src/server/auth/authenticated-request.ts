@@ -1,5 +1,11 @@
 import type { X509Certificate } from 'node:crypto';
-import type { AuthenticationResult, HttpServerRequest, RequestHeaders } from '../http/http-message.ts';
+import { CallerToken } from '../../protocol/agent.ts';
+import {
+  type AuthenticationResult,
+  type HttpServerRequest,
+  type RequestHeaders,
+  singleHeader,
+} from '../http/http-message.ts';
 import type { RequestTelemetry } from '../telemetry/request-telemetry.ts';
 
 /** A request after authentication, without credentials. `authentication` is undefined for anonymous requests. */
@@ -36,6 +42,14 @@ export class AuthenticatedRequest implements HttpServerRequest {
 
   get mountPath(): string | undefined {
     return this.#inner.mountPath;
+  }
+
+  /** Bearer token of an authenticated client, for agents to which the server passes it on. */
+  get callerToken(): CallerToken | undefined {
+    if (!this.authentication) return undefined;
+    const authorization = singleHeader(this.#inner.headers, 'authorization') ?? '';
+    const token = /^bearer +(\S+) *$/i.exec(authorization)?.[1];
+    return token === undefined ? undefined : new CallerToken(token);
   }
 
   get waitUntil(): HttpServerRequest['waitUntil'] {

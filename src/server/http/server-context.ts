@@ -159,6 +159,11 @@ export class ServerContext {
     return this.#options.preview;
   }
 
+  /** True if calls carry the token of the client. */
+  get passesToken(): boolean {
+    return this.#options.passToken ?? false;
+  }
+
   /** The only version that is served, if there is one. */
   get onlyVersion(): ServerOptions['onlyVersion'] {
     return this.#options.onlyVersion;

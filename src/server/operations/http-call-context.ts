@@ -2,6 +2,7 @@ import type { CallContext, Principal } from '../../protocol/agent.ts';
 import type { ProtocolVersion } from '../../protocol/card.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { HttpServerRequest, RequestHeaders } from '../http/http-message.ts';
+import { AuthenticatedRequest } from '../auth/authenticated-request.ts';
 import { requestedExtensions } from '../http/extensions.ts';
 
 /** Call context of an HTTP request. Its identity is in members of its own, so that `{ ...call }` keeps it. */
@@ -13,6 +14,7 @@ export class HttpCallContext implements CallContext {
   readonly principal: Principal | undefined;
   /** Tasks are isolated by principal and tenant. */
   readonly owner: string;
+  readonly callerToken: CallContext['callerToken'] = undefined;
   readonly headers: RequestHeaders;
   readonly waitUntil: CallContext['waitUntil'];
   readonly #request: HttpServerRequest;
@@ -23,6 +25,7 @@ export class HttpCallContext implements CallContext {
     version: ProtocolVersion,
     tenant: string | undefined,
     preview?: CallContext['preview'],
+    passToken = false,
   ) {
     this.version = version;
     this.preview = preview;
@@ -30,6 +33,7 @@ export class HttpCallContext implements CallContext {
     this.extensions = requestedExtensions(request.headers);
     this.principal = request.authentication?.principal;
     this.owner = encodeOwner(this.principal, tenant);
+    if (passToken && request instanceof AuthenticatedRequest) this.callerToken = request.callerToken;
     this.headers = request.headers;
     this.waitUntil = request.waitUntil;
     this.#request = request;

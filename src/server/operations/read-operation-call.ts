@@ -27,7 +27,13 @@ export function readOperationCall(
   const operationRequest = dialect.requests[operation].read(params, strictMode);
   const isCurrent = dialect.version === '1.0';
   const tenant = pathTenant ?? (isCurrent ? tenantOf(params) : undefined);
-  const call = new HttpCallContext(request, dialect.version, checkLength(tenant, 'tenant', 'name'), preview);
+  const call = new HttpCallContext(
+    request,
+    dialect.version,
+    checkLength(tenant, 'tenant', 'name'),
+    preview,
+    context.passesToken,
+  );
   if (isStreamingOperation(operation)) readLastEventId(request, operationRequest);
   if (operation === 'send' || operation === 'stream') readIdempotencyKey(request, operationRequest);
   return {
