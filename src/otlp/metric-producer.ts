@@ -1,10 +1,12 @@
+import type { ValueType } from '@opentelemetry/api';
+import type { Resource } from '@opentelemetry/resources';
 import type { MetricData, MetricProducer } from '@opentelemetry/sdk-metrics';
 import type { CollectedMetric, Registry } from '../metrics/registry.ts';
 
 type Library = Pick<
   typeof import('@opentelemetry/sdk-metrics'),
   'AggregationTemporality' | 'DataPointType'
-> & { readonly DOUBLE: number; readonly emptyResource: () => unknown };
+> & { readonly DOUBLE: ValueType; readonly emptyResource: () => Resource };
 
 /** Reads the metrics of a registry for the exporter: the same values as on the Prometheus page. */
 export function metricProducer(
@@ -18,7 +20,7 @@ export function metricProducer(
       const metrics = registry.collect().map((metric) => toMetricData(metric, library, times));
       const resourceMetrics = {
         // The reader replaces it by its own.
-        resource: library.emptyResource() as never,
+        resource: library.emptyResource(),
         scopeMetrics: [{ scope: { name: 'dragoman' }, metrics }],
       };
       return { resourceMetrics, errors: [] };

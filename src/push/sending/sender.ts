@@ -17,7 +17,7 @@ type Attempt =
   | { kind: 'failed'; error: string; isHanging: boolean; isForbidden?: boolean; retryAfter?: number };
 
 /** The task of a notification, for tracing. */
-export interface NotificationOrigin {
+interface NotificationOrigin {
   readonly taskId: string;
   /** Number of failed attempts before this one. */
   readonly resends: number;

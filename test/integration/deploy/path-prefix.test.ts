@@ -26,7 +26,7 @@ it.skipIf(!nginx)('serves an agent below a path prefix of nginx', async () => {
     name: 'Weather',
     description: 'Knows the weather',
     async *process({ call }) {
-      yield `for ${call.headers?.['x-forwarded-proto']}`;
+      yield `for ${String(call.headers?.['x-forwarded-proto'])}`;
     },
   });
   const options = { basePath: '/weather', publicUrl, trustProxy: ['127.0.0.1'], grpc: false as const };

@@ -68,6 +68,6 @@ class SpanRecorder {
 }
 
 /** Returns kind and name of a span. */
-export function nameOf({ kind, name }: ReadableSpan): string {
+function nameOf({ kind, name }: ReadableSpan): string {
   return kind === SpanKind.INTERNAL ? name : `${SpanKind[kind].toLowerCase()} ${name}`;
 }
