@@ -200,7 +200,7 @@ describe('readGatewayConfig', () => {
     [
       'an unknown type of credentials',
       'agents:\n  a:\n    url: http://a.example\n    authentication: { type: oauth2_authorization_code }\n',
-      '4:23: agents.a.authentication.type: must be static_bearer, static_apikey or oauth2_client_credentials',
+      '4:23: agents.a.authentication.type: must be static_bearer, static_apikey, oauth2_client_credentials, forward_token or token_exchange',
     ],
     [
       'a plaintext token URL',
