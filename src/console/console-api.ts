@@ -9,6 +9,7 @@
  * | `GET /api/agents` | | {@link AgentEntry}[] |
  * | `POST /api/agents` | {@link NewAgent} | {@link AgentEntry} |
  * | `DELETE /api/agents/{id}` | | 204 |
+ * | `POST /api/agents/{id}/login` | {@link LoginInput} | stream of {@link LoginEvent} |
  * | `GET /api/agents/{id}/cards` | | {@link AgentCards} |
  * | `GET /api/catalog?url=…` | | {@link CatalogContent}: the agents of the console, or those in the catalog of a host |
  * | `POST /api/agents/{id}/messages` | {@link ChatInput} | stream of {@link ChatEvent} |
@@ -59,6 +60,7 @@
  *
  * @module
  */
+import type { LoginFlow } from '../client/oauth/login-grant.ts';
 import type { LatencySummary } from '../load/latency-histogram.ts';
 import type { LoadOperation, LoadPlan } from '../load/load-plan.ts';
 import type { LoadErrorCount, LoadInterval, LoadProgress, LoadReport } from '../load/load-report.ts';
@@ -68,7 +70,7 @@ import type { LintFinding } from '../protocol/lint-stream.ts';
 import type { Message } from '../protocol/message.ts';
 import type { Part } from '../protocol/part.ts';
 import type { TaskPage } from '../protocol/requests.ts';
-import type { Task, TaskState } from '../protocol/task.ts';
+import type { Task } from '../protocol/task.ts';
 import type { TrafficRecord } from '../tap/traffic-record.ts';
 
 /** Version and features of the console. */
@@ -106,6 +108,22 @@ export type CredentialsInput =
       readonly scope?: string;
     };
 
+/** Options of a login with OAuth 2. */
+export interface LoginInput {
+  readonly flow: LoginFlow;
+  /** @defaultValue the authorization server registers a client, if it offers that */
+  readonly clientId?: string;
+  readonly clientSecret?: string;
+  /** @defaultValue the scopes that the card requires */
+  readonly scope?: string;
+}
+
+/** An event of a login: what the user must open, then `done` or `error`. */
+export type LoginEvent =
+  | { readonly kind: 'prompt'; readonly url: string; readonly userCode?: string }
+  | { readonly kind: 'done' }
+  | { readonly kind: 'error'; readonly reason: string; readonly message: string };
+
 /** An agent to add. */
 export interface NewAgent {
   readonly url: string;
@@ -129,6 +147,8 @@ export interface AgentEntry {
   readonly hasCredentials: boolean;
   /** Security schemes of the card, such as `bearer` or `apiKey X-Key`. */
   readonly requiredCredentials: readonly string[];
+  /** Flows of OAuth 2 that its card offers for a login. */
+  readonly loginFlows?: readonly LoginFlow[];
   /** False for agents of the command line. */
   readonly isRemovable: boolean;
 }
@@ -207,53 +227,7 @@ export interface ChatInput {
   readonly conversation?: { readonly id: string; readonly turn: string };
 }
 
-/** A conversation in a list. */
-export interface ConversationSummary {
-  readonly id: string;
-  readonly agentId: string;
-  /** Title of the user, or the beginning of the first message. */
-  readonly title: string;
-  /** Time of the last message in milliseconds since 1970. */
-  readonly at: number;
-  /** State of the last task. */
-  readonly state?: TaskState;
-}
-
-/** A message of the user with the events that the console received. */
-export interface KeptTurn {
-  readonly id: string;
-  /** Milliseconds since 1970. */
-  readonly at: number;
-  readonly input: readonly Part[];
-  /** The task that the message continued. */
-  readonly taskId?: string;
-  /** Chunks that follow each other are joined. */
-  readonly events: readonly ChatEvent[];
-  /** Number of events that exceeded the limit. */
-  readonly omitted: number;
-  /** True until the last event. */
-  readonly isRunning: boolean;
-}
-
-/** A conversation with its turns. */
-export interface KeptConversation {
-  readonly id: string;
-  readonly agentId: string;
-  readonly title: string;
-  readonly turns: readonly KeptTurn[];
-}
-
-/** A recording of traffic. */
-export interface RecordingEntry {
-  readonly id: string;
-  readonly name: string;
-  /** Last change in milliseconds since 1970. */
-  readonly at: number;
-  /** Bytes. */
-  readonly size: number;
-  /** True for the recording of this console, which still grows. */
-  readonly isLive: boolean;
-}
+export type { ConversationSummary, KeptConversation, KeptTurn, RecordingEntry } from './session-api.ts';
 
 /** An interface of an agent. */
 export interface AgentEndpoint extends ProtocolVariant {

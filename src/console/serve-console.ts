@@ -31,6 +31,7 @@ import { conformanceRoutes } from './routes/conformance-routes.ts';
 import { errorStatus, invalidToken, noStore, toErrorBody, toHttpResponse } from './api-responses.ts';
 import { LoadRuns } from './load/load-runs.ts';
 import { LoadMonitor } from './routes/load-routes.ts';
+import { loginRoutes } from './routes/login-routes.ts';
 import { loadRunRoutes } from './routes/load-run-routes.ts';
 import { securityHeaders, StaticPage } from './static-page.ts';
 import { holderRoutes } from './routes/holder-routes.ts';
@@ -224,6 +225,7 @@ class ConsoleServer {
       ...catalogRoutes(registry, quietHttp),
       ...chatRoutes(registry, sessions.conversations, testTraffic),
       ...composedRequestRoutes(registry, sender),
+      ...loginRoutes(registry),
       ...conversationRoutes(registry, sessions.conversations),
       ...trafficRoutes(trafficLog, sessions.recordings),
       ...recordingRoutes(sessions.recordings),

@@ -88,6 +88,14 @@ export class AgentRegistry {
     },
   };
 
+  /** Replaces the credentials of an agent. */
+  async setCredentials(id: string, credentials: Credentials): Promise<void> {
+    const previous = this.get(id);
+    const { url, name, isRemovable } = previous.info;
+    this.#put({ url, ...(name !== undefined && { name }), credentials }, isRemovable);
+    await previous.close();
+  }
+
   /** Closes all connections. */
   async close(): Promise<void> {
     await Promise.all(this.all().map((each) => each.close()));

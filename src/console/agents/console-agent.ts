@@ -1,6 +1,7 @@
 import { connect, type RemoteAgent } from '../../client/connect.ts';
 import type { ConnectOptions } from '../../client/connect-options.ts';
 import type { Credentials } from '../../client/credentials.ts';
+import { offeredFlows } from '../../client/oauth/login-grant.ts';
 import { createEndpointCache } from '../../client/discovery/endpoint-cache.ts';
 import { type AllowedDestination, DestinationPolicy } from '../../client/http/destination-policy.ts';
 import type { HttpClient } from '../../client/http/http-client.ts';
@@ -160,6 +161,7 @@ export class ConsoleAgent {
     try {
       const card = await this.#probe.check(call);
       const variants = await this.#listVariants(card, call.signal);
+      const flows = offeredFlows(card).filter((each) => each !== 'client-credentials');
       this.#entry = {
         ...base,
         name: card.name === '' ? (name ?? url) : card.name,
@@ -168,6 +170,7 @@ export class ConsoleAgent {
         variants,
         isStreaming: card.capabilities.streaming === true,
         requiredCredentials: listRequiredCredentials(card),
+        ...(flows.length > 0 && { loginFlows: flows }),
       };
     } catch (thrown) {
       const unknown = { name: name ?? url, variants: [], isStreaming: false, requiredCredentials: [] };

@@ -11,10 +11,12 @@ import type {
   HeaderInput,
   RerunInput,
   LoadRunInput,
+  LoginInput,
   NewAgent,
   ChatInput,
   ComposedRequest,
 } from '../console-api.ts';
+import { loginFlows } from '../../client/oauth/login-grant.ts';
 import type { ComparedResult } from '../../conformance/report/compare-reports.ts';
 import { loadOperations } from '../../load/load-plan.ts';
 import { parseBoundedJson } from '../../primitives/json.ts';
@@ -121,6 +123,13 @@ export const composedRequestSchema = z.strictObject({
   isGrpc: z.boolean().exactOptional(),
   hasCredentials: z.boolean().exactOptional(),
 }) satisfies z.ZodType<ComposedRequest>;
+
+export const loginInputSchema = z.strictObject({
+  flow: z.enum(loginFlows),
+  clientId: text.exactOptional(),
+  clientSecret: text.exactOptional(),
+  scope: text.exactOptional(),
+}) satisfies z.ZodType<LoginInput>;
 
 export const renameSchema = z.strictObject({ name: z.string().trim().min(1).max(200) });
 

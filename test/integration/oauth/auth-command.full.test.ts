@@ -1,33 +1,13 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CliUser, card1_0At } from '../../support/cli/client-command.ts';
-import { type RawServer, respondJson, startRawServer } from '../../support/http/raw-server.ts';
+import { CliUser } from '../../support/cli/client-command.ts';
+import type { RawServer } from '../../support/http/raw-server.ts';
 import {
   type AuthorizationServer,
   startAuthorizationServer,
 } from '../../support/oauth/authorization-server.ts';
-
-/** An agent that accepts the tokens of the authorization server. Its card names the flow of a version. */
-function startAgent(server: AuthorizationServer): Promise<RawServer> {
-  return startRawServer((request, response, url) => {
-    if (request.method === 'GET') {
-      const flow = {
-        authorizationUrl: `${server.url}/authorize`,
-        tokenUrl: `${server.url}/token`,
-        scopes: { read: 'Read' },
-      };
-      const scheme = { oauth2SecurityScheme: { flows: { authorizationCode: flow } } };
-      const securityRequirements = [{ schemes: { login: { list: ['read'] } } }];
-      respondJson(response, card1_0At(url, { securitySchemes: { login: scheme }, securityRequirements }));
-      return;
-    }
-    const [, token = ''] = /^Bearer (.+)$/.exec(request.headers.authorization ?? '') ?? [];
-    if (!server.accessTokens.has(token)) return respondJson(response, { error: 'no token' }, 401);
-    const message = { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'welcome' }] };
-    respondJson(response, { jsonrpc: '2.0', id: (request.json as any).id, result: { message } });
-  });
-}
+import { startOAuthAgent } from '../../support/oauth/oauth-agent.ts';
 
 describe('dragoman auth', () => {
   const user = new CliUser();
@@ -36,7 +16,7 @@ describe('dragoman auth', () => {
   let stranger: RawServer;
   beforeAll(async () => {
     server = await startAuthorizationServer();
-    [agent, stranger] = await Promise.all([startAgent(server), startAgent(server)]);
+    [agent, stranger] = await Promise.all([startOAuthAgent(server), startOAuthAgent(server)]);
   });
   afterAll(async () => {
     await Promise.all([server.close(), agent.close(), stranger.close()]);

@@ -10,6 +10,7 @@ import { Spinner } from '../../components/progress.tsx';
 import { labelForAgent } from '../../session/agents.ts';
 import { routeHref } from '../../session/router.ts';
 import { CardView } from './card-view.tsx';
+import { LoginDialog } from './login/login-dialog.tsx';
 import { cards, removeSelectedAgent, isRaw, loadCards, openDraft, removeError } from './state.ts';
 
 /** One agent: name, variants, and its cards of all versions side by side. */
@@ -31,6 +32,7 @@ export function AgentDetail({ entry }: { entry: AgentEntry }) {
           </LinkButton>
           <LinkButton href={routeHref('tasks', { agent: entry.id })}>Tasks</LinkButton>
           <LinkButton href={routeHref('conformance', { agent: entry.id })}>Conformance</LinkButton>
+          {entry.loginFlows ? <LoginDialog entry={entry} flows={entry.loginFlows} /> : null}
           {entry.isRemovable ? (
             <Button kind="danger" onClick={() => void removeSelectedAgent(entry.id)}>
               Remove
