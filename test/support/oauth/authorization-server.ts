@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { type RawServer, type RawServerRequest, respondJson, startRawServer } from '../http/raw-server.ts';
 
 /** Behavior of {@link startAuthorizationServer} that a test changes at any time. */
-export interface AuthorizationServerBehavior {
+interface AuthorizationServerBehavior {
   /** What the user does. @defaultValue approves */
   decision: 'approve' | 'deny' | 'wait';
   /** Answers to device polls before the decision counts. */
