@@ -1,3 +1,4 @@
+import { stripTrailing } from '../primitives/text.ts';
 import { A2AError, invalidField } from '../protocol/errors.ts';
 
 /** Environment variables by name. */
@@ -48,7 +49,7 @@ function signalUrls(url: string): { traces: string; metrics: string } {
   const isHttp = URL.canParse(url) && ['http:', 'https:'].includes(new URL(url).protocol);
   if (!isHttp)
     throw invalidField('otlp', 'must be the http or https URL of a collector, such as http://localhost:4318');
-  const base = url.replace(/\/+$/, '');
+  const base = stripTrailing(url, '/');
   return { traces: `${base}/v1/traces`, metrics: `${base}/v1/metrics` };
 }
 
