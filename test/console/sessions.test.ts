@@ -9,18 +9,20 @@ import { chunk } from '../../src/engine/agent-output.ts';
 import { type RunningServer, serve } from '../../src/server/node/serve.ts';
 import { harSchema } from '../../src/tap/har/har-schema.ts';
 import { launchChromium } from '../support/console/chromium.ts';
+import { createDeferred } from '../support/engine/conversation.ts';
 import { Tab } from './tab.ts';
 
 const browser: Browser | undefined = await launchChromium();
 
 describe.skipIf(!browser)('console sessions in the page', () => {
-  let goOn: () => void = () => {};
+  /** The page checks the agent as well, so that there may be several runs. */
+  const secondWord = createDeferred();
   const agent = defineAgent({
     name: 'Slow',
     description: 'Waits between two words',
     async *process() {
       yield chunk('a', 'first ');
-      await new Promise<void>((resolve) => (goOn = resolve));
+      await secondWord.promise;
       yield chunk('a', 'second', { append: true, lastChunk: true });
     },
   });
@@ -55,7 +57,7 @@ describe.skipIf(!browser)('console sessions in the page', () => {
     await transcript().getByText('first').waitFor();
     await tab.page.reload();
     await transcript().getByText('first').waitFor();
-    goOn();
+    secondWord.resolve();
     await transcript().getByText('first second').waitFor();
     await transcript().getByText('completed').first().waitFor();
   });

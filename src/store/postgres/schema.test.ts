@@ -92,11 +92,11 @@ it.skipIf(!hasPostgres)('upgrades the schema of an older version with its tasks'
   const pool = new Pool({ connectionString: server().url });
   cleanups.push(() => pool.end());
   // As version 3 has left it.
-  await pool.query(`drop table older.agent; drop index older.tasks_by_id;
+  await pool.query(`drop table older.gateway_quotas; drop table older.agent; drop index older.tasks_by_id;
     create unique index tasks_by_id on older.tasks (owner, id_key); update older.schema_version set version = 3`);
   const second = await postgresTaskStore({ url: server().url, schema: 'older' });
   cleanups.push(async () => second[Symbol.asyncDispose]());
   expect((await second.open('ann', 't'))?.id).toBe('t');
   const { rows } = await pool.query('select version from older.schema_version');
-  expect(rows).toEqual([{ version: 4 }]);
+  expect(rows).toEqual([{ version: 5 }]);
 });

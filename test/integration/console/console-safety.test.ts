@@ -226,7 +226,7 @@ describe('console input limits', () => {
       '{"url":"http://127.0.0.1:1","credentials":{"kind":"client-credentials","tokenUrl":"http://example.com","clientId":"a","clientSecret":"b"}}',
       'credentials.tokenUrl must be an https',
     ],
-    ['conformance', '{"agentId":"none","level":"ALL"}', 'level'],
+    ['conformance/run', '{"agentId":"none","level":"ALL"}', 'level'],
   ])('reject at %s the body %s', async (path, body, message) => {
     const response = await page.request(path, { method: 'POST', body });
     expect(response.status).toBe(400);

@@ -62,7 +62,11 @@ describe('dragoman mock --replay', () => {
     const { url, requests } = JSON.parse(line);
     expect(requests).toBe(2);
     const { json } = await httpGet(`${url}/.well-known/agent-card.json`);
-    expect(json).toMatchObject({ name: 'Keyed', supportedInterfaces: [{ protocolVersion: '1.0' }, {}] });
+    const listed = ['JSONRPC', 'HTTP+JSON', 'GRPC'].map((protocolBinding) => ({
+      protocolBinding,
+      protocolVersion: '1.0',
+    }));
+    expect(json).toMatchObject({ name: 'Keyed', supportedInterfaces: listed });
     await using client = connect(url);
     expect(await client.send('hello')).toMatchObject({ artifacts: [{ parts: [{ text: 'heard hello' }] }] });
     await client.send('my key is sk-proj-ffffffffffffffff');
