@@ -35,8 +35,8 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000 } },
     // Commands under test leave the folders of the user alone.
     env: { DRAGOMAN_SESSIONS: 'off' },
-    // One more than the cores of a small machine: files that start processes and brokers wait for half of their time.
-    maxWorkers: 3,
+    // Two more than the cores of a small machine: files that start processes and brokers wait for half of their time.
+    maxWorkers: 4,
     setupFiles: ['test/support/client/forget-endpoints.ts'],
     sequence: { sequencer: LongestFirst },
     // The first tier (`npm test`) and the second (`npm run test:full`). The file name alone decides.

@@ -39,7 +39,7 @@ export class Tab {
       permissions: ['clipboard-read', 'clipboard-write'],
     });
     // Shorter than the test timeout, so that the failed step is reported.
-    context.setDefaultTimeout(20_000);
+    context.setDefaultTimeout(100_000);
     return { context, page: await context.newPage() };
   }
 
