@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -11,30 +11,11 @@ import {
   meshScenarioFiles,
   meshScenarioFolder,
 } from '../../support/testkit/mesh-scenarios.ts';
+import { writeScenarios } from '../../support/testkit/scenario-files.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-scenarios-'));
 afterAll(() => rmSync(folder, { recursive: true }));
-
-function scenario(id: string, answer: string, more = ''): string {
-  return `test_case_id: ${id}
-tags: [${id}]
-gateway_input:
-  target_agent_name: Someone
-  parts:
-    - { type: text, text: hello }
-downstream_a2a_agent_responses:
-  - kind: task
-    status: { state: completed, message: { role: agent, parts: [{ kind: text, text: Hi }] } }
-expected_gateway_output:
-  - type: final_response
-    content_parts: [{ type: text, text_exact: ${answer} }]
-${more}`;
-}
-
-writeFileSync(join(folder, 'right.yaml'), scenario('right', 'Hi'));
-writeFileSync(join(folder, 'wrong.yaml'), scenario('wrong', 'Ho'));
-writeFileSync(join(folder, 'model.yaml'), scenario('model', 'Hi', 'llm_interactions: [{}]\n'));
-writeFileSync(join(folder, 'odd.yml'), scenario('odd', 'Hi', 'surprise: 1\n'));
+writeScenarios(folder);
 
 const test = (...args: string[]) => runDragoman(['test', ...args], { cwd: folder }).ended;
 
@@ -58,21 +39,6 @@ describe('dragoman test', () => {
     expect(stdout).toMatch(/3 cases: 1 passed, 1 failed, 1 skipped\n$/);
   });
 
-  it('exits with 2 if there is no case or a file is invalid', async () => {
-    const nothing = await test('nowhere/**/*.yaml');
-    expect(nothing.code).toBe(2);
-    expect(nothing.stderr).toContain('No file found for nowhere/**/*.yaml');
-    const odd = await test('odd.yml');
-    expect(odd.code).toBe(2);
-    expect(odd.stderr).toContain('odd.yml:13:1: surprise: unknown key');
-    expect(odd.stdout).toBe('');
-    const filtered = await test('right.yaml', '--filter', 'something else');
-    expect(filtered.code).toBe(2);
-    expect((await test('right.yaml', '--parallel', '0')).code).toBe(2);
-    expect((await test('right.yaml', '--harness', 'swing')).code).toBe(2);
-    expect((await test('right.yaml', '--broker', 'pigeon://here')).code).toBe(2);
-  });
-
   it('runs the other files and exits with 1 if one file is invalid', async () => {
     const { code, stdout } = await test('.', '--filter', 'right');
     expect(code).toBe(1);
@@ -80,18 +46,6 @@ describe('dragoman test', () => {
       'failed ./odd.yml ./odd.yml:13\n  The file is invalid:\n  ./odd.yml:13:1: surprise: unknown key',
     );
     expect(stdout).toMatch(/2 cases: 1 passed, 1 failed, 0 skipped\n$/);
-  });
-
-  it('ignores unknown keys with --compatible', async () => {
-    expect((await test('odd.yml', '--compatible')).code).toBe(0);
-  });
-
-  it('selects cases with --filter and --tag', async () => {
-    expect((await test('*.yaml', '--filter', 'right')).stdout).toContain('1 case: 1 passed');
-    expect((await test('*.yaml', '--tag', 'right', 'model')).stdout).toContain(
-      '2 cases: 1 passed, 0 failed, 1 skipped',
-    );
-    expect((await test('right.yaml', '--harness', 'direct', '--parallel', '1')).code).toBe(0);
   });
 
   it('writes JUnit and JSON reports', async () => {
