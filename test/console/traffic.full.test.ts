@@ -39,7 +39,7 @@ describe.skipIf(!browser)('traffic view', () => {
 
   async function saved(name: string): Promise<string> {
     const downloading = tab.page.waitForEvent('download');
-    await tab.page.getByRole('button', { name }).click();
+    await tab.page.getByRole('button', { name, exact: true }).click();
     return readFile(await (await downloading).path(), 'utf8');
   }
 
