@@ -1,6 +1,6 @@
-import { decodeMessage } from '../../dialects/protobuf/decode-message.ts';
 import { FrameReader } from '../../dialects/protobuf/frame-reader.ts';
 import type { GrpcMethod, GrpcService } from '../../dialects/protobuf/grpc-service.ts';
+import { describeBytes, messageText } from '../../dialects/protobuf/message-text.ts';
 import type { MessageType } from '../../dialects/protobuf/message-type.ts';
 import type { A2AError } from '../../protocol/errors.ts';
 import type { HttpServerRequest, HttpServerResponse } from '../http/http-message.ts';
@@ -64,8 +64,12 @@ function jsonListener(listener: TrafficListener, type: MessageType): TrafficList
   };
 }
 
-/** Returns the ProtoJSON of the message of a frame, which is text in which each character is a byte. */
+/** Returns the message of a frame, which is text in which each character is a byte, or its length if it is malformed. */
 function toJson(type: MessageType, frame: string): string {
-  const [message = new Uint8Array()] = new FrameReader(Infinity).push(Buffer.from(frame, 'latin1'));
-  return JSON.stringify(decodeMessage(type, message));
+  try {
+    const [message = new Uint8Array()] = new FrameReader(Infinity).push(Buffer.from(frame, 'latin1'));
+    return messageText(type, message);
+  } catch {
+    return describeBytes(frame.length);
+  }
 }

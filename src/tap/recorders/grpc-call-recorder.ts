@@ -1,5 +1,5 @@
-import { decodeMessage } from '../../dialects/protobuf/decode-message.ts';
 import { readGrpcStatus } from '../../dialects/protobuf/grpc-status.ts';
+import { describeBytes, messageText } from '../../dialects/protobuf/message-text.ts';
 import type { MessageType } from '../../dialects/protobuf/message-type.ts';
 import { isStreamingOperation } from '../../protocol/agent.ts';
 import type { A2AError } from '../../protocol/errors.ts';
@@ -131,7 +131,7 @@ export class GrpcCallRecorder {
 
   #toJson(side: 'request' | 'response', message: Uint8Array, prefix = ''): DeferredText {
     const type = this.#method?.method[side];
-    return { length: message.length, read: () => prefix + messageText(type, message) };
+    return { length: message.length, read: () => prefix + recordedText(type, message) };
   }
 
   #errorBody(error: A2AError | undefined): { status: number; body: string } {
@@ -141,20 +141,12 @@ export class GrpcCallRecorder {
   }
 }
 
-function messageText(type: MessageType | undefined, message: Uint8Array): string {
+/** Decompresses and decodes a message. */
+function recordedText(type: MessageType | undefined, message: Uint8Array): string {
   // No message begins with the first byte of a compressed one: its wire type does not exist.
   const encoding = message[0] === 0x1f ? 'gzip' : undefined;
-  try {
-    const decoded = type && decodeBody(Buffer.from(message), encoding);
-    if (type && decoded) return JSON.stringify(decodeMessage(type, decoded));
-  } catch {
-    // The message is malformed.
-  }
-  return describeBytes(message.length);
-}
-
-function describeBytes(length: number): string {
-  return length === 0 ? '' : `(${length} bytes of application/grpc)`;
+  const decoded = type && decodeBody(Buffer.from(message), encoding);
+  return type && decoded ? messageText(type, decoded) : describeBytes(message.length);
 }
 
 /** Returns metadata. Binary values are replaced by their length, because secrets in them would not be found. */
