@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { TrafficRecord } from '../../../../src/tap/traffic-record.ts';
-import { Badge, LevelBadge, StateBadge } from '../../components/badge.tsx';
+import { Badge, StateBadge } from '../../components/badge.tsx';
 import { LinkButton } from '../../components/button.tsx';
 import { CodeBlock } from '../../components/code-block.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
@@ -12,7 +12,7 @@ import { Tabs } from '../../components/tabs.tsx';
 import { routeHref } from '../../session/router.ts';
 import { recordSummary } from '../traffic/labels.ts';
 import { prettyPrint } from '../traffic/pretty-print.ts';
-import { Losses } from '../traffic/translation-view.tsx';
+import { RecordRemarks } from '../traffic/record-remarks.tsx';
 import { exchange, type SentExchange } from './state.ts';
 
 /** The answer to the last request: status, time, headers, and each event raw and decoded. */
@@ -104,7 +104,7 @@ function Exchange({ sent }: { sent: SentExchange }) {
               ) : null}
               {end ? (
                 <p class="requests-note">
-                  {end.text} <Remarks record={end} />
+                  {end.text} <RecordRemarks record={end} />
                 </p>
               ) : null}
             </div>
@@ -131,28 +131,9 @@ function Event({ record, isOpen }: { record: TrafficRecord; isOpen: boolean }) {
         <span class="requests-summary">{recordSummary(record)}</span>
         {decoded?.state === undefined ? null : <StateBadge state={decoded.state} />}
       </button>
-      <Remarks record={record} />
+      <RecordRemarks record={record} />
       {isShown ? <Content record={record} /> : null}
     </li>
-  );
-}
-
-/** Findings and losses of a record. */
-function Remarks({ record: { decoded } }: { record: TrafficRecord }) {
-  const { findings = [], losses = [] } = decoded ?? {};
-  return (
-    <>
-      {findings.length === 0 ? null : (
-        <ul class="traffic-remarks">
-          {findings.map((each, at) => (
-            <li key={at}>
-              <LevelBadge level={each.level} /> {each.message} <code>{each.rule}</code>
-            </li>
-          ))}
-        </ul>
-      )}
-      <Losses losses={losses} />
-    </>
   );
 }
 

@@ -1,7 +1,7 @@
 import { signal, useSignal } from '@preact/signals';
 import { toCurl } from '../../../../src/tap/to-curl.ts';
 import type { TrafficRecord } from '../../../../src/tap/traffic-record.ts';
-import { Badge, LevelBadge, StateBadge, TransportBadge, VersionBadge } from '../../components/badge.tsx';
+import { Badge, StateBadge, TransportBadge, VersionBadge } from '../../components/badge.tsx';
 import { Button, LinkButton } from '../../components/button.tsx';
 import { CodeBlock } from '../../components/code-block.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
@@ -21,7 +21,8 @@ import {
   timeline,
   translationLosses,
 } from './state.ts';
-import { Losses, TranslationView } from './translation-view.tsx';
+import { RecordRemarks } from './record-remarks.tsx';
+import { TranslationView } from './translation-view.tsx';
 import { Tabs } from '../../components/tabs.tsx';
 import { recordSummary, kindNames } from './labels.ts';
 import './record-detail.css';
@@ -42,7 +43,7 @@ export function RecordDetail() {
     >
       <Title record={shown} />
       <div class="traffic-sheet">
-        <Remarks record={shown} />
+        <RecordRemarks record={shown} />
         <Content record={shown} />
       </div>
     </section>
@@ -150,24 +151,6 @@ function Actions({ record: shown }: { record: TrafficRecord }) {
         </Button>
       </span>
       {error.value ? <ErrorNote error={error.value} /> : null}
-    </>
-  );
-}
-
-function Remarks({ record: { decoded } }: { record: TrafficRecord }) {
-  const { losses = [], findings = [] } = decoded ?? {};
-  return (
-    <>
-      {findings.length === 0 ? null : (
-        <ul class="traffic-remarks">
-          {findings.map((each, at) => (
-            <li key={at}>
-              <LevelBadge level={each.level} /> {each.message} <code>{each.rule}</code>
-            </li>
-          ))}
-        </ul>
-      )}
-      <Losses losses={losses} />
     </>
   );
 }
