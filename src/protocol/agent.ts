@@ -64,7 +64,7 @@ export interface CallContext {
   readonly extensions?: readonly string[];
   /** Keeps the work of a request alive until a promise settles, in runtimes that end it with the response. */
   readonly waitUntil?: (pending: Promise<unknown>) => void;
-  /** Token of the client, only if the server is told to pass it on. */
+  /** Token of the client, only if the option `passToken` of the server is set. */
   readonly callerToken?: CallerToken | undefined;
   /** Request headers with lower-case names. */
   readonly headers?: Readonly<Record<string, string | string[] | undefined>>;

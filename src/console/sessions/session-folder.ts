@@ -184,7 +184,7 @@ function removeLeftovers(folder: string): void {
       rmSync(join(entry.parentPath, entry.name), { force: true });
 }
 
-/** Describes an error of the system: `EACCES: permission denied, mkdir '/root/x'`. */
+/** Describes an error of the system: `EACCES: permission denied, mkdir '/home/ann/x'`. */
 function describe(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
