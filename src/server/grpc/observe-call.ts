@@ -1,6 +1,6 @@
 import { FrameReader } from '../../dialects/protobuf/frame-reader.ts';
 import type { GrpcMethod, GrpcService } from '../../dialects/protobuf/grpc-service.ts';
-import { describeBytes, messageText } from '../../dialects/protobuf/message-text.ts';
+import { describeBytes, messageText } from './message-text.ts';
 import type { MessageType } from '../../dialects/protobuf/message-type.ts';
 import type { A2AError } from '../../protocol/errors.ts';
 import type { HttpServerRequest, HttpServerResponse } from '../http/http-message.ts';

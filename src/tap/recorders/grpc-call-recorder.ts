@@ -1,5 +1,5 @@
 import { readGrpcStatus } from '../../dialects/protobuf/grpc-status.ts';
-import { describeBytes, messageText } from '../../dialects/protobuf/message-text.ts';
+import { describeBytes, messageText } from '../../server/grpc/message-text.ts';
 import type { MessageType } from '../../dialects/protobuf/message-type.ts';
 import { isStreamingOperation } from '../../protocol/agent.ts';
 import type { A2AError } from '../../protocol/errors.ts';

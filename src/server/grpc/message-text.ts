@@ -1,5 +1,5 @@
-import { decodeMessage } from './decode-message.ts';
-import type { MessageType } from './message-type.ts';
+import { decodeMessage } from '../../dialects/protobuf/decode-message.ts';
+import type { MessageType } from '../../dialects/protobuf/message-type.ts';
 
 /** Returns a message as ProtoJSON for records of traffic, or its length if it is malformed. */
 export function messageText(type: MessageType, message: Uint8Array): string {
