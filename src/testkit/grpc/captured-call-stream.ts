@@ -1,6 +1,7 @@
 import type { HeaderList } from '../../http2/hpack/header-encoder.ts';
 import type { StreamBytes, StreamHandler } from '../../http2/http2-stream.ts';
 import type { CallStream } from '../../server/grpc/server-call.ts';
+import { ForwardingCallStream } from './forwarding-call-stream.ts';
 
 /** Observer of a stream. */
 export interface CallStreamListener {
@@ -14,14 +15,13 @@ export interface CallStreamListener {
 }
 
 /** Passes everything to a stream and reports it. */
-export class CapturedCallStream implements CallStream {
-  readonly #stream: CallStream;
+export class CapturedCallStream extends ForwardingCallStream implements CallStream {
   readonly #listener: CallStreamListener;
   #handler: StreamHandler | undefined = undefined;
   #hasEnded = false;
 
   constructor(stream: CallStream, listener: CallStreamListener) {
-    this.#stream = stream;
+    super(stream);
     this.#listener = listener;
     stream.handler = {
       dataReceived: (bytes) => {
@@ -45,54 +45,26 @@ export class CapturedCallStream implements CallStream {
     this.#handler = handler;
   }
 
-  get isClosed(): boolean {
-    return this.#stream.isClosed;
-  }
-
-  get waitingBytes(): number {
-    return this.#stream.waitingBytes;
-  }
-
-  get allowedBytes(): number {
-    return this.#stream.allowedBytes;
-  }
-
   sendHead(list: HeaderList, isEnd: boolean, isReused?: boolean): void {
     if (isEnd) this.#hasEnded = true;
     this.#listener.headSent(list);
-    this.#stream.sendHead(list, isEnd, isReused);
+    this.stream.sendHead(list, isEnd, isReused);
   }
 
   write(bytes: StreamBytes): boolean {
     this.#listener.bodySent(bytes);
-    return this.#stream.write(bytes);
+    return this.stream.write(bytes);
   }
 
   end(bytes?: StreamBytes, trailers?: HeaderList, areReused?: boolean): void {
     this.#hasEnded = true;
     if (bytes !== undefined) this.#listener.bodySent(bytes);
     if (trailers) this.#listener.headSent(trailers);
-    this.#stream.end(bytes, trailers, areReused);
+    this.stream.end(bytes, trailers, areReused);
   }
 
   reset(code: number): void {
     this.#hasEnded = false;
-    this.#stream.reset(code);
-  }
-
-  read(): void {
-    this.#stream.read();
-  }
-
-  discard(): void {
-    this.#stream.discard();
-  }
-
-  pause(): void {
-    this.#stream.pause();
-  }
-
-  resume(): void {
-    this.#stream.resume();
+    this.stream.reset(code);
   }
 }

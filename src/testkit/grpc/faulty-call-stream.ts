@@ -15,6 +15,7 @@ import type { Fault } from '../faults/fault.ts';
 import type { FaultContext } from '../faults/fault-context.ts';
 import { isTerminalValue } from '../faults/sse-frames.ts';
 import { corruptText, frameMessage, padMessage } from './corrupt-message.ts';
+import { ForwardingCallStream } from './forwarding-call-stream.ts';
 import { replacementFor } from './grpc-replacement.ts';
 
 /** Event-loop turns in which the client can read what was sent before the interruption. */
@@ -32,8 +33,7 @@ export interface GrpcFaultContext extends FaultContext {
 }
 
 /** The response to a call with injected faults. It counts messages as events. */
-export class FaultyCallStream implements CallStream {
-  readonly #stream: CallStream;
+export class FaultyCallStream extends ForwardingCallStream implements CallStream {
   readonly #select: () => readonly Fault[];
   readonly #context: GrpcFaultContext;
   readonly #isStream: boolean;
@@ -50,18 +50,18 @@ export class FaultyCallStream implements CallStream {
 
   /** @param select - returns the faults; called once, when the response starts */
   constructor(stream: CallStream, select: () => readonly Fault[], context: GrpcFaultContext) {
-    this.#stream = stream;
+    super(stream);
     this.#select = select;
     this.#context = context;
     this.#isStream = context.method !== undefined && isStreamingOperation(context.method.operation);
   }
 
   get handler(): StreamHandler | undefined {
-    return this.#stream.handler;
+    return this.stream.handler;
   }
 
   set handler(handler: StreamHandler | undefined) {
-    this.#stream.handler = handler && {
+    this.stream.handler = handler && {
       dataReceived: (bytes) => handler.dataReceived(bytes),
       endReceived: (trailers) => handler.endReceived(trailers),
       drained: () => handler.drained(),
@@ -73,36 +73,24 @@ export class FaultyCallStream implements CallStream {
     };
   }
 
-  get isClosed(): boolean {
-    return this.#stream.isClosed;
-  }
-
-  get waitingBytes(): number {
-    return this.#stream.waitingBytes;
-  }
-
-  get allowedBytes(): number {
-    return this.#stream.allowedBytes;
-  }
-
   sendHead(list: HeaderList, isEnd: boolean, isReused?: boolean): void {
     const faults = this.#start();
     if (this.#isOver) return;
     if (isEnd) {
       const fault = faults.find(({ kind }) => kind === 'disconnect' || kind === 'reset' || kind === 'stall');
       if (fault) this.#interrupt(fault.kind);
-      else this.#run(() => this.#stream.sendHead(list, true, isReused));
+      else this.#run(() => this.stream.sendHead(list, true, isReused));
       return;
     }
     const type = faults.find((fault) => fault.kind === 'content-type')?.type;
     const sent = type === undefined ? list : [...list];
     if (type !== undefined) (sent as string[])[list.indexOf('content-type') + 1] = type;
-    this.#run(() => this.#stream.sendHead(sent, false, type === undefined && isReused));
+    this.#run(() => this.stream.sendHead(sent, false, type === undefined && isReused));
     if (this.#isStream) this.#applyFaults();
   }
 
   write(bytes: StreamBytes): boolean {
-    if (this.#start().length === 0) return this.#stream.write(bytes);
+    if (this.#start().length === 0) return this.stream.write(bytes);
     const buffer = typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes;
     let canContinue = true;
     for (const message of this.#frames.push(buffer))
@@ -112,34 +100,18 @@ export class FaultyCallStream implements CallStream {
 
   end(bytes?: StreamBytes, trailers?: HeaderList, areReused?: boolean): void {
     if (this.#start().length === 0) {
-      this.#stream.end(bytes, trailers, areReused);
+      this.stream.end(bytes, trailers, areReused);
       return;
     }
     if (bytes !== undefined) this.write(bytes);
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#run(() => this.#stream.end(undefined, trailers, areReused));
+    this.#run(() => this.stream.end(undefined, trailers, areReused));
   }
 
   /** Resets the call, unless a fault has taken over. */
   reset(code: number): void {
-    if (!this.#isOver || !this.#faults?.length) this.#stream.reset(code);
-  }
-
-  read(): void {
-    this.#stream.read();
-  }
-
-  discard(): void {
-    this.#stream.discard();
-  }
-
-  pause(): void {
-    this.#stream.pause();
-  }
-
-  resume(): void {
-    this.#stream.resume();
+    if (!this.#isOver || !this.#faults?.length) this.stream.reset(code);
   }
 
   /** Selects the faults, and applies those that concern the whole response. */
@@ -160,8 +132,8 @@ export class FaultyCallStream implements CallStream {
         const { head, body } = replacement;
         this.#isOver = true;
         this.#run(() => {
-          this.#stream.sendHead(head, body === '');
-          if (body !== '') this.#stream.end(Buffer.from(body));
+          this.stream.sendHead(head, body === '');
+          if (body !== '') this.stream.end(Buffer.from(body));
         });
       } else if (fault.kind === 'refuse') {
         this.#interrupt('disconnect', () => this.#context.startOutage?.(fault.duration));
@@ -231,7 +203,7 @@ export class FaultyCallStream implements CallStream {
   /** Ends the response regularly. */
   #endWith(bytes: Buffer | undefined): void {
     this.#isOver = true;
-    this.#run(() => this.#stream.end(bytes, listFields({ ...okTrailers })));
+    this.#run(() => this.stream.end(bytes, listFields({ ...okTrailers })));
   }
 
   /** Sends nothing more. */
@@ -240,7 +212,7 @@ export class FaultyCallStream implements CallStream {
     if (kind === 'stall') return;
     this.#run(() => {
       void waitForIdle(interruptionTurns).then(() => {
-        if (kind === 'reset') this.#stream.reset(http2Codes.internalError);
+        if (kind === 'reset') this.stream.reset(http2Codes.internalError);
         else this.#context.disconnect();
         then?.();
       });
@@ -251,7 +223,7 @@ export class FaultyCallStream implements CallStream {
     if (this.#held) this.#heldBytes += frame.length;
     let canContinue = this.#heldBytes <= maxHeldBytes;
     this.#run(() => {
-      canContinue = this.#stream.write(frame);
+      canContinue = this.stream.write(frame);
     });
     return canContinue;
   }
