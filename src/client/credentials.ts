@@ -1,8 +1,13 @@
 import type { CallContext, Operation } from '../protocol/agent.ts';
 import type { AgentCard } from '../protocol/card.ts';
-import { asJsonObject, parseJsonOrUndefined } from '../primitives/json.ts';
-import { A2AError } from '../protocol/errors.ts';
 import type { HttpClient } from './http/http-client.ts';
+import {
+  type ClientCredentialsOptions,
+  type IssuedToken,
+  requestToken,
+  resolveSecret,
+  type SecretSource,
+} from './token-request.ts';
 
 /** Request that needs credentials. */
 export interface CredentialRequest {
@@ -31,13 +36,6 @@ export interface Credentials {
     headers: Record<string, string>;
     authenticate: string | undefined;
   }): Promise<boolean> | boolean;
-}
-
-/** A secret, or a function that returns it for each request. */
-export type SecretSource = string | (() => string | Promise<string>);
-
-async function resolveSecret(secret: SecretSource): Promise<string> {
-  return typeof secret === 'function' ? await secret() : secret;
 }
 
 /** Sends `Authorization: Bearer …`. A function is called again after a 401 response. */
@@ -100,30 +98,6 @@ export function apiKey(key: {
   }
 }
 
-/** Options of {@link clientCredentials}. */
-export interface ClientCredentialsOptions {
-  tokenUrl: string;
-  clientId: string;
-  clientSecret: SecretSource;
-  scope?: string;
-  /** Audience of the token, if the authorization server requires one. */
-  audience?: string;
-  /** How the client id and secret are sent: HTTP Basic (`header`) or form fields (`body`). @defaultValue `header` */
-  clientAuthMethod?: 'header' | 'body';
-  /** Maximum age of a token in milliseconds, even if it expires later. */
-  maxAge?: number;
-  /** @defaultValue `Date.now` */
-  now?: () => number;
-}
-
-/** A token of an authorization server. */
-export interface IssuedToken {
-  /** Value of the header `Authorization`. */
-  readonly authorization: string;
-  /** Time after which the token is renewed. */
-  readonly until: number;
-}
-
 /** Options of {@link exchangeToken}. */
 export interface TokenExchangeOptions extends ClientCredentialsOptions {
   /** URL of the agent for which the token is. */
@@ -164,9 +138,6 @@ export async function exchangeToken(
   });
 }
 
-/** Milliseconds before its expiry at which a token is renewed. */
-const renewalMargin = 30_000;
-
 /** Obtains bearer tokens with the OAuth 2.0 client credentials grant, caches them and renews them after a 401 response. */
 export function clientCredentials(options: ClientCredentialsOptions): Credentials {
   const now = options.now ?? Date.now;
@@ -189,84 +160,5 @@ export function clientCredentials(options: ClientCredentialsOptions): Credential
       if (token?.authorization === headers.authorization) token = undefined;
       return true;
     },
-  };
-}
-
-async function requestToken(
-  options: ClientCredentialsOptions,
-  http: HttpClient,
-  now: () => number,
-  grant: Readonly<Record<string, string>> = { grant_type: 'client_credentials' },
-): Promise<IssuedToken> {
-  const { tokenUrl, clientId, clientAuthMethod = 'header' } = options;
-  const secret = await resolveSecret(options.clientSecret);
-  const form = new URLSearchParams(grant);
-  if (options.scope !== undefined) form.set('scope', options.scope);
-  if (options.audience !== undefined) form.set('audience', options.audience);
-  const headers: Record<string, string> = {
-    'content-type': 'application/x-www-form-urlencoded',
-    accept: 'application/json',
-  };
-  if (clientAuthMethod === 'header') {
-    headers.authorization = `Basic ${encodeBasic(clientId, secret)}`;
-  } else {
-    form.set('client_id', clientId);
-    form.set('client_secret', secret);
-  }
-  const url = new URL(tokenUrl);
-  const began = now();
-  try {
-    const response = await http.request({
-      method: 'POST',
-      origin: url.origin,
-      path: url.pathname + url.search,
-      headers,
-      body: form.toString(),
-      signal: AbortSignal.timeout(30_000),
-    });
-    return parseTokenResponse(response.status, await response.text(1024 * 1024), {
-      tokenUrl,
-      began,
-      maxAge: options.maxAge,
-    });
-  } catch (thrown) {
-    if (thrown instanceof A2AError) throw thrown;
-    throw new A2AError('UNAUTHENTICATED', `No token from ${url.origin}`, {
-      cause: thrown,
-      hint: `The authorization server at ${tokenUrl} did not respond.`,
-    });
-  }
-}
-
-/** OAuth 2.0 requires that both halves are form-encoded before they are joined. */
-function encodeBasic(clientId: string, secret: string): string {
-  const encode = (text: string) => encodeURIComponent(text).replaceAll('%20', '+');
-  return btoa(`${encode(clientId)}:${encode(secret)}`);
-}
-
-function parseTokenResponse(
-  status: number,
-  text: string,
-  request: { tokenUrl: string; began: number; maxAge: number | undefined },
-): IssuedToken {
-  const body = asJsonObject(parseJsonOrUndefined(text)) ?? {};
-  if (status !== 200 || typeof body.access_token !== 'string') {
-    const error = typeof body.error === 'string' ? `: ${body.error}` : '';
-    throw new A2AError(
-      'UNAUTHENTICATED',
-      `The authorization server returned no token (HTTP ${status}${error})`,
-      {
-        status,
-        hint: `Check the client id, the secret and the scope for ${request.tokenUrl}.`,
-      },
-    );
-  }
-  const seconds = Number(body.expires_in);
-  // A token of unknown lifetime is used until it is rejected.
-  const lifetime = Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : Number.POSITIVE_INFINITY;
-  return {
-    authorization: `Bearer ${body.access_token}`,
-    until:
-      request.began + Math.min(request.maxAge ?? lifetime, Math.max(lifetime - renewalMargin, lifetime / 2)),
   };
 }

@@ -11,11 +11,10 @@ export {
   bearer,
   bearerIfListed,
   clientCredentials,
-  type ClientCredentialsOptions,
   type CredentialRequest,
   type Credentials,
-  type SecretSource,
 } from './credentials.ts';
+export type { ClientCredentialsOptions, SecretSource } from './token-request.ts';
 export type { FetchLike } from '../primitives/web/fetch-like.ts';
 export type { JsonWebKeySet } from '../primitives/web/jwks.ts';
 export {

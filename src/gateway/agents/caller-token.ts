@@ -1,10 +1,6 @@
 import { hash } from 'node:crypto';
-import {
-  type Credentials,
-  exchangeToken,
-  type IssuedToken,
-  type TokenExchangeOptions,
-} from '../../client/credentials.ts';
+import { type Credentials, exchangeToken, type TokenExchangeOptions } from '../../client/credentials.ts';
+import type { IssuedToken } from '../../client/token-request.ts';
 import type { HttpClient } from '../../client/http/http-client.ts';
 import { LruMap } from '../../primitives/lru-map.ts';
 import type { CallContext } from '../../protocol/agent.ts';

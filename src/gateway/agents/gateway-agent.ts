@@ -236,7 +236,11 @@ function openUpstream(
   const isForwarded =
     credentials !== undefined && 'type' in credentials && credentials.type === 'forward_token';
   const guarded = withCircuitBreaker(
-    withErrorContext(upstream.agent, name, forwardsAuthorization || isForwarded),
+    withErrorContext(upstream.agent, {
+      name,
+      forwardsAuthorization: forwardsAuthorization || isForwarded,
+      onWarning: warn,
+    }),
     breaker,
   );
   return {

@@ -5,7 +5,7 @@ import { A2AError } from '../../protocol/errors.ts';
 import { markOutageError, type Outage } from '../../protocol/outage.ts';
 import { withInterceptor } from '../../protocol/composition/with-interceptor.ts';
 import { type CallObserver, observeCalls } from './observe-calls.ts';
-import { shortErrorText, isOutage } from './error-classification.ts';
+import { findTokenError, isOutage, shortErrorText } from './error-classification.ts';
 
 /** Options of {@link CircuitBreaker}. */
 export interface CircuitBreakerOptions {
@@ -57,8 +57,8 @@ export class CircuitBreaker {
     const finish = (error: A2AError | undefined): void => {
       if (!isPending) return;
       isPending = false;
-      if (error?.reason === 'CANCELED') {
-        // A canceled probe has no result: the next call becomes the probe.
+      if (error && (error.reason === 'CANCELED' || findTokenError(error))) {
+        // A probe that was canceled, or that got no token, has no result: the next call becomes the probe.
         if (isProbe && this.#state === 'half-open') this.#setState('open', this.#error);
       } else this.report(error);
     };

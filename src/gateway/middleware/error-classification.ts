@@ -1,4 +1,5 @@
 import { HttpTransportError } from '../../client/http/http-client.ts';
+import { TokenRequestError } from '../../client/token-request.ts';
 import type { A2AError } from '../../protocol/errors.ts';
 
 /**
@@ -12,11 +13,13 @@ export function classifyError(error: A2AError): ErrorClass {
   const { reason, status = 0, details } = error;
   if (reason === 'CANCELED') return 'canceled';
   if (details.circuit !== undefined) return 'circuit';
+  // The failure of an authorization server is none of the upstream.
+  if (findTokenError(error)) return 'auth';
   if (reason === 'UNAUTHENTICATED' || status === 401 || status === 403) return 'auth';
   if (status >= 500) return '5xx';
   if (status >= 400) return '4xx';
   if (reason === 'TIMEOUT') return 'timeout';
-  return findTransportError(error) ? 'connection' : 'rpc';
+  return findCause(error, HttpTransportError) ? 'connection' : 'rpc';
 }
 
 /** Returns true if the upstream itself failed, not the single request. */
@@ -25,10 +28,18 @@ export function isOutage(error: A2AError): boolean {
   return kind === '5xx' || kind === 'timeout' || kind === 'connection';
 }
 
-function findTransportError(error: A2AError): HttpTransportError | undefined {
+/** Returns the error of an authorization server, without whose token the upstream was not called. */
+export function findTokenError(error: A2AError): TokenRequestError | undefined {
+  return findCause(error, TokenRequestError);
+}
+
+function findCause<T extends Error>(
+  error: A2AError,
+  type: abstract new (...args: never[]) => T,
+): T | undefined {
   let current: unknown = error;
   for (let depth = 0; current instanceof Error && depth < 8; depth++, current = current.cause)
-    if (current instanceof HttpTransportError) return current;
+    if (current instanceof type) return current;
   return undefined;
 }
 
@@ -44,7 +55,7 @@ export function shortErrorText(error: A2AError): string {
     case 'timeout':
       return 'request timed out';
     case 'connection': {
-      const code = findTransportError(error)?.code;
+      const code = findCause(error, HttpTransportError)?.code;
       return code === undefined ? 'connection closed' : `connection failed (${code})`;
     }
     default:
