@@ -1,3 +1,5 @@
+import { escapeInvisible } from '../../console/src/components/content/escape-invisible.ts';
+
 const run = 'globalThis.wasAttacked=1';
 
 /** Texts of a hostile agent: markup, scripts, URLs, control characters and long words. Each would set `wasAttacked`. */
@@ -48,3 +50,6 @@ export const hostileTexts: readonly string[] = [
   'x'.repeat(190),
   '🧨'.repeat(60),
 ];
+
+/** The same texts as the page shows them: invisible characters are replaced by their code points. */
+export const shownHostileTexts: readonly string[] = hostileTexts.map(escapeInvisible);

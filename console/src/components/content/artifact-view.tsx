@@ -5,7 +5,6 @@ import { CopyButton } from '../copy-button.tsx';
 import { download } from '../download.ts';
 import { partBlob, partFileName, joinTexts } from './part-display.ts';
 import { PartsView } from './parts-view.tsx';
-import { escapeInvisible } from './escape-invisible.ts';
 import './content.css';
 
 /** Maximum number of parts with a download button. */
@@ -21,8 +20,7 @@ export function ArtifactView({ artifact, isGrowing = false }: { artifact: Artifa
     <article class="artifact" aria-label={`Artifact ${title}`}>
       <header class="artifact-bar">
         <div class="artifact-name">
-          {escapeInvisible(title)}{' '}
-          {artifact.description ? <small>{escapeInvisible(artifact.description)}</small> : null}
+          {title} {artifact.description ? <small>{artifact.description}</small> : null}
           {artifact.name === undefined ? <small>{artifact.artifactId}</small> : null}
         </div>
         {isGrowing ? (

@@ -8,7 +8,6 @@ import { CsvTable } from './csv-table.tsx';
 import { type PartDisplay, choosePartDisplay } from './part-display.ts';
 import { ImageView } from './image-view.tsx';
 import { PlainText } from './plain-text.tsx';
-import { escapeInvisible } from './escape-invisible.ts';
 import './content.css';
 
 interface PartViewProps {
@@ -24,7 +23,7 @@ export function PartView({ part, title, isGrowing = false }: PartViewProps) {
   return (
     <div class="content">
       {part.filename !== undefined && part.filename !== title && !('url' in part) ? (
-        <div class="content-note">{escapeInvisible(part.filename)}</div>
+        <div class="content-note">{part.filename}</div>
       ) : null}
       <PartContent form={form} name={part.filename ?? 'image'} isGrowing={isGrowing} />
     </div>

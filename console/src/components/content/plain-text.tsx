@@ -4,7 +4,6 @@ import { CodeBlock } from '../code-block.tsx';
 import { AutoScrollContext } from '../auto-scroll.ts';
 import { openFenceAt, splitCodeFences } from './code-fences.ts';
 import { initialWindow, tailWindow, extendBackward, extendForward } from './text-window.ts';
-import { escapeInvisible } from './escape-invisible.ts';
 import './content.css';
 
 /**
@@ -49,7 +48,7 @@ export function PlainText({ text, isGrowing = false }: { text: string; isGrowing
           />
         ) : (
           <div key={at} class="content-text" dir="auto">
-            {escapeInvisible(each.text)}
+            {each.text}
           </div>
         ),
       )}
