@@ -1,11 +1,16 @@
 import type { ProtocolVariant } from '../protocol/card.ts';
-import type { RuleResult, CheckedTransport, CheckedVersion } from './rule-model.ts';
+import type { ConformanceRule, RuleResult, CheckedTransport, CheckedVersion } from './rule-model.ts';
 
 /** Result of a run: how far an agent conforms to the protocol. */
 export type ConformanceLevel = 'full' | 'partial' | 'minimal' | 'non-conformant';
 
 /** A version over a transport, as declared by the card. */
 export type CheckedVariant = ProtocolVariant<CheckedVersion, CheckedTransport>;
+
+/** The members of a result that determine the level. */
+export type LeveledResult = Pick<RuleResult, 'version' | 'transport' | 'verdict'> & {
+  readonly rule: Pick<ConformanceRule, 'id' | 'level' | 'category' | 'isCritical'>;
+};
 
 /** Areas without which an agent is unusable. */
 const basicAreas: ReadonlySet<string> = new Set(['card', 'send', 'get']);
@@ -40,13 +45,13 @@ export function ruleArea(id: string): string {
  * @param variants - declared by the card, the preferred one first.
  */
 export function computeLevel(
-  results: readonly RuleResult[],
+  results: readonly LeveledResult[],
   variants: readonly CheckedVariant[],
 ): ConformanceLevel {
   const musts = results.filter(({ rule }) => rule.level === 'MUST');
   const [preferred] = variants;
-  const isViolated = ({ verdict }: RuleResult): boolean => verdict === 'fail';
-  const isCore = (result: RuleResult): boolean => {
+  const isViolated = ({ verdict }: LeveledResult): boolean => verdict === 'fail';
+  const isCore = (result: LeveledResult): boolean => {
     const { rule, version, transport } = result;
     if (rule.category === 'streaming' || optionalAreas.has(ruleFamily(rule.id))) return false;
     if (version !== preferred?.version) return false;
@@ -58,7 +63,8 @@ export function computeLevel(
   if (core.some((each) => isViolated(each) && basicAreas.has(ruleFamily(each.rule.id))))
     return 'non-conformant';
   if (core.some(isViolated)) return 'minimal';
-  const isUndecided = ({ verdict }: RuleResult): boolean => verdict === 'inconclusive' || verdict === 'error';
+  const isUndecided = ({ verdict }: LeveledResult): boolean =>
+    verdict === 'inconclusive' || verdict === 'error';
   return musts.some((each) => isViolated(each) || isUndecided(each)) ? 'partial' : 'full';
 }
 

@@ -25,8 +25,6 @@ import { cardRoutes } from './routes/card-routes.ts';
 import { catalogRoutes } from './routes/catalog-routes.ts';
 import { JsonEventStream } from './json-event-stream.ts';
 import { ConformanceRuns } from './conformance/conformance-runs.ts';
-import { KeptReports } from './conformance/kept-reports.ts';
-import { SavedPrompts } from './conformance/saved-prompts.ts';
 import { conformanceRoutes } from './routes/conformance-routes.ts';
 import { errorStatus, invalidToken, noStore, toErrorBody, toHttpResponse } from './api-responses.ts';
 import { LoadRuns } from './load/load-runs.ts';
@@ -62,7 +60,7 @@ export interface ConsoleOptions extends Readonly<Pick<ExchangeLimitOptions, 'lim
   /** Task stores with push deliveries; a function if they change. */
   readonly taskStore?: TaskStore | (() => readonly TaskStore[]);
   /**
-   * Folder in which conversations, recordings and added agents are kept. Each running console uses a subfolder of its
+   * Folder in which conversations, recordings, conformance reports and added agents are kept. Each running console uses a subfolder of its
    * own. Credentials are not stored.
    * @defaultValue nothing is kept
    */
@@ -203,8 +201,7 @@ class ConsoleServer {
     this.#load = new LoadMonitor([options.metrics ?? []].flat(), trafficLog, testTraffic);
     const taskStores = listTaskStores(options);
     const info = { name: 'dragoman' as const, version: packageVersion() };
-    const reports = new KeptReports();
-    const prompts = new SavedPrompts();
+    const { reports, prompts } = sessions;
     const { version } = info;
     const runs = new ConformanceRuns({ http, version, testTraffic, reports, prompts });
     this.#conformanceRuns = runs;

@@ -146,16 +146,6 @@ const statuses: { readonly [verdict in RuleVerdict]: ConformanceResult['status']
 export function buildReport(outcome: RunChecksOutcome, info: ReportInfo): ConformanceReport {
   const { redactor } = info;
   const results = outcome.results.map((each) => toResult(each, redactor));
-  const categories: { -readonly [key in keyof ConformanceReport['categories']]: ConformanceResult[] } = {
-    agentCard: [],
-    lifecycle: [],
-    streaming: [],
-    errorHandling: [],
-    interop: [],
-  };
-  for (const each of results) categories[categoryKeys[each.category]].push(each);
-  const count = (predicate: (result: ConformanceResult) => boolean): number =>
-    results.filter(predicate).length;
   const card = outcome.cards[0]?.card ?? {};
   const { client } = outcome;
   return {
@@ -164,18 +154,7 @@ export function buildReport(outcome: RunChecksOutcome, info: ReportInfo): Confor
     agentName: redactor.redactText(client?.name ?? asText(card.name) ?? 'unknown'),
     agentVersion: client ? '' : redactor.redactText(asText(card.version) ?? 'unknown'),
     testDate: outcome.startedAt,
-    summary: {
-      total: results.length,
-      passed: count(({ status }) => status === 'pass'),
-      failed: count(({ status }) => status === 'fail'),
-      skipped: count(({ status }) => status === 'skip'),
-      warned: count(({ verdict }) => verdict === 'warn'),
-      inconclusive: count(({ verdict }) => verdict === 'inconclusive'),
-      notApplicable: count(({ verdict }) => verdict === 'not-applicable'),
-      errors: count(({ verdict }) => verdict === 'error'),
-    },
-    categories,
-    conformanceLevel: computeLevel(outcome.results, outcome.variants),
+    ...summarize(results, outcome.variants),
     warnings: outcome.warnings.map((each) => redactor.redactText(each)),
     ...(outcome.unreachable === undefined ? {} : { unreachable: redactor.redactText(outcome.unreachable) }),
     variants: outcome.variants.map((each) => ({ ...each, url: redactor.redactUrl(each.url) })),
@@ -199,6 +178,68 @@ export function buildReport(outcome: RunChecksOutcome, info: ReportInfo): Confor
       requests: outcome.requests,
       duration_ms: Math.round(outcome.milliseconds),
     },
+  };
+}
+
+/**
+ * Replaces the results of rules that were tested again. The rules keep the digest of the first run.
+ *
+ * @param isReplaced - selects the results that are taken from the second report.
+ */
+export function replaceResults(
+  report: ConformanceReport,
+  again: ConformanceReport,
+  isReplaced: (result: ConformanceResult) => boolean,
+): ConformanceReport {
+  const results = [
+    ...listResults(report).filter((each) => !isReplaced(each)),
+    ...listResults(again).filter(isReplaced),
+  ];
+  const { provenance } = report;
+  return {
+    ...report,
+    ...summarize(results, report.variants),
+    provenance: {
+      ...provenance,
+      messages: provenance.messages + again.provenance.messages,
+      requests: provenance.requests + again.provenance.requests,
+    },
+  };
+}
+
+function summarize(
+  results: readonly ConformanceResult[],
+  variants: ConformanceReport['variants'],
+): Pick<ConformanceReport, 'summary' | 'categories' | 'conformanceLevel'> {
+  const categories: { -readonly [key in keyof ConformanceReport['categories']]: ConformanceResult[] } = {
+    agentCard: [],
+    lifecycle: [],
+    streaming: [],
+    errorHandling: [],
+    interop: [],
+  };
+  for (const each of results) categories[categoryKeys[each.category]].push(each);
+  const count = (predicate: (result: ConformanceResult) => boolean): number =>
+    results.filter(predicate).length;
+  const leveled = results.map(({ test, level, category, critical, version, transport, verdict }) => ({
+    rule: { id: test, level, category, ...(critical && { isCritical: critical }) },
+    version,
+    transport,
+    verdict,
+  }));
+  return {
+    summary: {
+      total: results.length,
+      passed: count(({ status }) => status === 'pass'),
+      failed: count(({ status }) => status === 'fail'),
+      skipped: count(({ status }) => status === 'skip'),
+      warned: count(({ verdict }) => verdict === 'warn'),
+      inconclusive: count(({ verdict }) => verdict === 'inconclusive'),
+      notApplicable: count(({ verdict }) => verdict === 'not-applicable'),
+      errors: count(({ verdict }) => verdict === 'error'),
+    },
+    categories,
+    conformanceLevel: computeLevel(leveled, variants),
   };
 }
 

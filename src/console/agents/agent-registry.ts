@@ -4,7 +4,7 @@ import type { Redactor } from '../../primitives/redaction.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { AgentEntry, CredentialsInput } from '../console-api.ts';
 import { newAgentSchema, parseRequestBody } from '../routes/request-schemas.ts';
-import { toCredentials, withRedaction } from './credentials.ts';
+import { enteredSecrets, toCredentials, withRedaction } from './credentials.ts';
 import { type ConsoleAgentContext, ConsoleAgent } from './console-agent.ts';
 import { emptyResponse, type ApiRoutes } from '../api-routes.ts';
 
@@ -127,6 +127,8 @@ export class AgentRegistry {
 
   #put({ url, name, credentials }: InitialAgent, isRemovable: boolean): ConsoleAgent {
     const id = hashUrl(url);
+    // A text with the secret may be written before the first request sends it.
+    for (const secret of credentials ? enteredSecrets(credentials) : []) this.#redactor.addSecret(secret);
     const redacted = credentials && withRedaction(toCredentials(credentials), this.#redactor);
     const info = { id, url, name, credentials: redacted, isRemovable };
     const agent = new ConsoleAgent(info, this.#context);

@@ -38,6 +38,21 @@ export async function credentialHeaders(
   return (await credentials?.headers({ url, operation: 'send', call: {}, http })) ?? {};
 }
 
+/** Returns the secrets that the user entered. */
+export function enteredSecrets(input: CredentialsInput | Credentials): string[] {
+  if (!('kind' in input)) return [];
+  switch (input.kind) {
+    case 'bearer':
+      return [input.token];
+    case 'header':
+      return [input.value];
+    case 'basic':
+      return [input.password];
+    case 'client-credentials':
+      return [input.clientSecret];
+  }
+}
+
 /** Returns the same credentials. All values that they send become secrets of a redactor. */
 export function withRedaction(credentials: Credentials, redactor: Redactor): Credentials {
   const register = (values: Record<string, string>): Record<string, string> => {

@@ -1,4 +1,5 @@
 import type { HttpClient } from '../../client/http/http-client.ts';
+import { buildReport, type ConformanceResult, listResults } from '../../conformance/report/build-report.ts';
 import type { RuleResult } from '../../conformance/rule-model.ts';
 import { fixturePrompts, tckPrompts } from '../../conformance/prompts/prompt-catalog.ts';
 import type { RunChecksOptions } from '../../conformance/run-checks.ts';
@@ -45,6 +46,16 @@ export class ConformanceRuns {
 
   constructor(context: ConformanceRunsContext) {
     this.#context = context;
+    this.#showNewestReport();
+  }
+
+  /** Lets the page show the newest report of an earlier run of the console. */
+  #showNewestReport(): void {
+    const newest = this.#context.reports.entries.find(({ isUploaded }) => !isUploaded);
+    if (newest?.agentId === undefined) return;
+    const { id, agentId, agentName, testDate } = newest;
+    this.events.startRun({ kind: 'started', agentId, agentName, startedAt: Date.parse(testDate) || 0 });
+    this.events.add({ kind: 'report', reportId: id });
   }
 
   /** Starts a run. @throws {@link A2AError} `CONFLICT` during another one */
@@ -57,7 +68,7 @@ export class ConformanceRuns {
       const { id: agentId, url } = agent.info;
       const command = `dragoman conformance ${url}${input.fixtures ? ` --fixtures ${input.fixtures}` : ''}`;
       const suite = `dragoman ${version}`;
-      const { id } = reports.addRun({ agentId, outcome, suite, command, redactor });
+      const { id } = reports.addRun(agentId, buildReport(outcome, { suite, command, redactor }));
       this.#inputs.set(id, input);
       const kept = new Set(reports.entries.map((each) => each.id));
       for (const known of this.#inputs.keys()) if (!kept.has(known)) this.#inputs.delete(known);
@@ -67,9 +78,10 @@ export class ConformanceRuns {
 
   /** Repeats one rule of a kept report, and replaces its result. */
   repeat(agent: ConsoleAgent, reportId: string, rule: RerunInput): void {
+    const { reports } = this.#context;
     const input = this.#inputs.get(reportId) ?? { agentId: agent.info.id };
     this.#start(agent, rule.test, async (signal) => {
-      const { options } = await this.#optionsFor(agent, input, signal);
+      const { options, redactor } = await this.#optionsFor(agent, input, signal);
       const { allInvariants } = await import('../../conformance/invariants/index.ts');
       // An invariant is evaluated on the observations of all checks.
       const only = allInvariants.some(({ id }) => id === rule.test) ? {} : { only: [rule.test] };
@@ -82,15 +94,15 @@ export class ConformanceRuns {
         ...transports,
       });
       if (signal.aborted) return undefined;
-      const isRepeated = (result: RuleResult): boolean =>
-        result.rule.id === rule.test &&
-        result.version === rule.version &&
-        result.transport === rule.transport;
-      if (!outcome.results.some(isRepeated))
+      const isRepeated = (result: ConformanceResult): boolean =>
+        result.test === rule.test && result.version === rule.version && result.transport === rule.transport;
+      const { provenance } = reports.getRun(reportId).report;
+      const again = buildReport(outcome, { ...provenance, redactor });
+      if (!listResults(again).some(isRepeated))
         throw new A2AError('NOT_FOUND', outcome.unreachable ?? 'The rule no longer applies to the agent', {
           hint: 'Run all tests again.',
         });
-      return this.#context.reports.replaceResults(reportId, outcome, isRepeated).id;
+      return reports.replaceResults(reportId, again, isRepeated).id;
     });
   }
 

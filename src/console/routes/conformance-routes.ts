@@ -1,4 +1,3 @@
-import type * as z from 'zod';
 import type { OutcomePrompts } from '../../conformance/prompts/prompt-catalog.ts';
 import { promptsSchema, readPrompts, toPrompts } from '../../conformance/prompts/read-prompts.ts';
 import { reportFileNames, reportFormats, writeReport } from '../../conformance/report/report-formats.ts';
@@ -9,6 +8,7 @@ import type { AgentRegistry } from '../agents/agent-registry.ts';
 import { type ApiRoutes, emptyResponse } from '../api-routes.ts';
 import type { ConformanceRuns } from '../conformance/conformance-runs.ts';
 import type { KeptReports } from '../conformance/kept-reports.ts';
+import type { UploadedReport } from '../conformance/report-file.ts';
 import type { SavedPrompts } from '../conformance/saved-prompts.ts';
 import {
   conformanceInputSchema,
@@ -41,11 +41,7 @@ export function conformanceRoutes({ agents, runs, reports, prompts }: Conformanc
       return emptyResponse;
     },
     'GET conformance/reports': () => ({ json: reports.entries }),
-    'POST conformance/reports': ({ body }) => {
-      const { categories, agentName, testDate, conformanceLevel } = parseUploadedReport(body);
-      const results = Object.values(categories).flat();
-      return { json: reports.addUploaded({ agentName, testDate, level: conformanceLevel }, results) };
-    },
+    'POST conformance/reports': ({ body }) => ({ json: reports.addUploaded(parseUploadedReport(body)) }),
     'GET conformance/reports/{}': (_request, id = '') => ({ json: reports.getRun(id).report }),
     'GET conformance/reports/{}/file': ({ query }, id = '') => {
       const format = reportFormats.find((each) => each === query.get('format'));
@@ -58,12 +54,12 @@ export function conformanceRoutes({ agents, runs, reports, prompts }: Conformanc
     }),
     'POST conformance/reports/{}/repeat': ({ body }, id = '') => {
       const rule = parseRequestBody(rerunInputSchema, body);
-      runs.repeat(agents.get(reports.getRun(id).run.agentId), id, rule);
+      runs.repeat(agents.get(reports.getRun(id).agentId), id, rule);
       return emptyResponse;
     },
     'GET agents/{}/prompts': (_request, id = '') => ({ json: prompts.get(agents.get(id).info.id) }),
-    'POST agents/{}/prompts': ({ body }, id = '') => {
-      prompts.set(agents.get(id).info.id, toPrompts(parseRequestBody(promptsSchema, body)));
+    'POST agents/{}/prompts': async ({ body }, id = '') => {
+      await prompts.set(agents.get(id).info.id, toPrompts(parseRequestBody(promptsSchema, body)));
       return emptyResponse;
     },
     'POST conformance/prompts/file': ({ body }) => ({
@@ -76,7 +72,7 @@ export function conformanceRoutes({ agents, runs, reports, prompts }: Conformanc
 }
 
 /** @throws {@link A2AError} `INVALID_PARAMS` */
-function parseUploadedReport(body: string): z.infer<typeof uploadedReportSchema> {
+function parseUploadedReport(body: string): UploadedReport {
   try {
     return parseRequestBody(uploadedReportSchema, body);
   } catch (thrown) {

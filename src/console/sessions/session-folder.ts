@@ -60,9 +60,9 @@ export class SessionFolder {
         removeLeftovers(path);
         return;
       }
-      this.#note(`Conversations and recordings are not kept: ${maxConsoles} consoles use ${root}.`);
+      this.note(`Conversations and recordings are not kept: ${maxConsoles} consoles use ${root}.`);
     } catch (error) {
-      this.#note(`Conversations and recordings are not kept: ${describe(error)}.`);
+      this.note(`Conversations and recordings are not kept: ${describe(error)}.`);
     }
   }
 
@@ -86,10 +86,10 @@ export class SessionFolder {
     try {
       const { size } = await stat(join(this.#path, path));
       if (size <= maxBytes) return await readFile(join(this.#path, path), 'utf8');
-      this.#note(`${path} is not shown: it has ${size} bytes, and the limit is ${maxBytes}.`);
+      this.note(`${path} is not shown: it has ${size} bytes, and the limit is ${maxBytes}.`);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
-        this.#note(`${path} cannot be read: ${describe(error)}.`);
+        this.note(`${path} cannot be read: ${describe(error)}.`);
     }
     return undefined;
   }
@@ -109,7 +109,7 @@ export class SessionFolder {
 
   /** Reports a file whose content is damaged; the file is kept. */
   reportDamage(path: string, reason: string): void {
-    this.#note(`${path} is damaged and not shown: ${reason}. Delete the file to remove this message.`);
+    this.note(`${path} is damaged and not shown: ${reason}. Delete the file to remove this message.`);
   }
 
   /** Replaces a file atomically. @returns false if it was not written */
@@ -153,20 +153,21 @@ export class SessionFolder {
       await work(file);
       return true;
     } catch (error) {
-      this.#note(`${path} cannot be written: ${describe(error)}.`);
+      this.note(`${path} cannot be written: ${describe(error)}.`);
       return false;
     }
   }
 
   #isHeld(): boolean {
     if (this.#lock?.isHeld()) return true;
-    if (this.#lock) this.#note('Nothing more is kept: another console uses the folder of this one.');
+    if (this.#lock) this.note('Nothing more is kept: another console uses the folder of this one.');
     this.#lock = undefined;
     this.#path = undefined;
     return false;
   }
 
-  #note(text: string): void {
+  /** Tells the user what is not kept or not shown. */
+  note(text: string): void {
     if (this.notes.includes(text)) return;
     if (this.notes.length >= maxNotes) this.notes.shift();
     this.notes.push(text);

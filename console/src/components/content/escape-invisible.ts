@@ -2,8 +2,8 @@
  * Characters that are not seen and can make one text look like another: controls, bidirectional controls, zero-width and
  * interlinear characters. Tab, line ends and the joiners of emoji and scripts are not among them.
  */
-// oxlint-disable-next-line no-control-regex -- control characters are what it matches
 const unseen =
+  // oxlint-disable-next-line no-control-regex -- control characters are what it matches
   /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u061C\u180E\u200B\u200E\u200F\u202A-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]/g;
 
 /** Replaces invisible characters that change the display by their code points. */

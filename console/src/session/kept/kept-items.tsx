@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { Button } from '../../components/button.tsx';
 import { type DisplayError, ErrorNote } from '../../components/error-note.tsx';
 import { TextField } from '../../components/form-fields.tsx';
-import { consoleInfo } from '../agents.ts';
+import { SessionPlace } from './session-place.tsx';
 import './kept-items.css';
 
 /** A conversation or recording that the server keeps. */
@@ -99,7 +99,7 @@ export function KeptItems({
           <Button onClick={() => (isClearing.value = true)}>Clear all</Button>
         )}
       </div>
-      <Place />
+      <SessionPlace />
     </div>
   );
 }
@@ -122,28 +122,5 @@ function RenameForm({ item, onEnd }: { item: KeptItem; onEnd: (name: string | un
         Cancel
       </Button>
     </form>
-  );
-}
-
-/** States where the server keeps the items, and what it could not read. */
-function Place() {
-  const { sessionFolder, sessionNotes = [] } = consoleInfo.value ?? {};
-  return (
-    <>
-      {sessionNotes.map((note) => (
-        <p key={note} class="kept-note kept-warning" role="status">
-          {note}
-        </p>
-      ))}
-      <p class="kept-note">
-        {sessionFolder === undefined ? (
-          'Kept in the memory of the console until it stops.'
-        ) : (
-          <>
-            Kept without credentials in <code>{sessionFolder}</code>
-          </>
-        )}
-      </p>
-    </>
   );
 }

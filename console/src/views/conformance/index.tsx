@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
+import { SessionNotes } from '../../session/kept/session-place.tsx';
 import { RunForm } from './run-form.tsx';
 import { RunProgress } from './run-progress.tsx';
 import { HtmlReport } from './html-report.tsx';
@@ -20,6 +21,7 @@ export function ConformanceView() {
   return (
     <div class="exam">
       <RunForm />
+      <SessionNotes />
       {runError.value ? <ErrorNote error={runError.value} /> : null}
       {currentRun.value ? <RunProgress run={currentRun.value} /> : null}
       {report ? (
