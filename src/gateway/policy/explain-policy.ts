@@ -1,3 +1,5 @@
+import { rpcMethodName } from '../../dialects/dialect.ts';
+import { dialectForMethod, dialectForVariant } from '../../dialects/negotiation.ts';
 import type { Principal } from '../../protocol/agent.ts';
 import type { ProtocolVersion } from '../../protocol/card.ts';
 import type { GatewaySettings } from '../gateway-settings.ts';
@@ -35,7 +37,7 @@ export interface PolicyExplanation {
 
 /** Explains what a gateway decides about a call, by the code that decides when it runs. Rates and quotas are not counted. */
 export function explainCall(settings: GatewaySettings, call: ExplainedCall): PolicyExplanation {
-  const { agent, operation, caller, version } = call;
+  const { agent, operation, caller } = call;
   const { file, auth, policy } = settings;
   const answer = (
     decided: Pick<PolicyExplanation, 'result' | 'kind' | 'reason'> & Partial<PolicyExplanation>,
@@ -47,14 +49,15 @@ export function explainCall(settings: GatewaySettings, call: ExplainedCall): Pol
   const decision = new Policy(policy).decide({
     ...call,
     operation: operationsByName[operation][0],
-    versions: [version === '0.2' ? '0.3' : version],
+    tenant: namesTenant(call) ? call.tenant : undefined,
+    versions: versionsOf(call),
     size: call,
   });
   const { decidedBy } = decision;
   return answer({
     result: decision.isAllowed ? 'allowed' : 'denied',
     kind: decision.kind,
-    reason: formatReason(decision),
+    reason: formatReason(decision) + (call.tenant === undefined || namesTenant(call) ? '' : tenantNote(call)),
     place: `${file}:${typeof decidedBy === 'string' ? policy.line : decidedBy.line}`,
     limits: decision.limits.map((limit) => ({
       name: limit.name,
@@ -62,6 +65,26 @@ export function explainCall(settings: GatewaySettings, call: ExplainedCall): Pol
       text: formatLimit(limit),
     })),
   });
+}
+
+/** Requests before 1.0 and those of a mesh have no tenant. */
+function namesTenant({ version, transport }: ExplainedCall): boolean {
+  return version === '1.0' && transport !== 'mesh';
+}
+
+function tenantNote({ version, transport }: ExplainedCall): string {
+  return `; the tenant is ignored, because requests ${transport === 'mesh' ? 'on a mesh' : `of ${version}`} name none`;
+}
+
+/** Returns the versions of which a request may be: some JSON-RPC methods of 0.3 and 0.1 have the same name. */
+function versionsOf({ version, transport, operation }: ExplainedCall): readonly ProtocolVersion[] {
+  const served = version === '0.2' ? '0.3' : version;
+  const [called] = operationsByName[operation];
+  const dialect = transport === 'JSONRPC' ? dialectForVariant(served, transport) : undefined;
+  const method = dialect && called !== 'card' ? rpcMethodName(dialect, called) : undefined;
+  if (served === '1.0' || method === undefined || !dialectForMethod(method, undefined).ambiguous)
+    return [served];
+  return ['0.3', '0.1'];
 }
 
 /** Returns the scopes that a static token or key in the file gives a client. */
