@@ -15,6 +15,7 @@ import { sqliteOwnershipRegister } from '../../../src/gateway/ownership/sqlite-o
 import { connectMemoryBroker } from '../../../src/mesh/brokers/memory/connect-memory.ts';
 import { MemoryBroker } from '../../../src/mesh/brokers/memory/memory-broker.ts';
 import { meshAgent } from '../../../src/mesh/client/mesh-agent.ts';
+import type { MeshRegister } from '../../../src/mesh/sharing/mesh-register.ts';
 import { serveOnMesh } from '../../../src/mesh/server/serve-on-mesh.ts';
 import type { Agent } from '../../../src/protocol/agent.ts';
 import { textOf } from '../../../src/protocol/part.ts';
@@ -65,8 +66,12 @@ async function openPostgres(): Promise<SharedRegisters> {
   };
 }
 
-/** Serves an agent twice. */
-async function serveTwice(agent: Agent, { registers, endClaims }: SharedRegisters) {
+/** Serves an agent twice. `onClaimed` is called when a server knows whether it may process a request. */
+async function serveTwice(
+  agent: Agent,
+  { registers, endClaims }: SharedRegisters,
+  onClaimed: () => void = () => undefined,
+) {
   const clients: MeshTestClient[] = [];
   for (const register of registers) {
     open.push({ close: async () => register.close?.() });
@@ -78,12 +83,27 @@ async function serveTwice(agent: Agent, { registers, endClaims }: SharedRegister
       namespace: 'test_namespace',
       name: 'Shared',
       timeouts: { close: 10 },
-      register: register.meshRegister?.('Shared'),
+      register: observeClaims(register.meshRegister?.('Shared'), onClaimed),
     });
     open.push(server);
   }
   const [one, two] = clients as [MeshTestClient, MeshTestClient];
   return { one, two, endClaims };
+}
+
+function observeClaims(register: MeshRegister | undefined, onClaimed: () => void): MeshRegister | undefined {
+  if (!register) return undefined;
+  return {
+    get: (key) => register.get(key),
+    set: (key, value) => register.set(key, value),
+    renew: (keys) => register.renew(keys),
+    delete: (key, value) => register.delete(key, value),
+    async claim(key) {
+      const entry = await register.claim(key);
+      onClaimed();
+      return entry;
+    },
+  };
 }
 
 /** Agent that asks, waits until it is canceled, or repeats the text. `runs` contains the texts of its runs. */
@@ -114,7 +134,8 @@ const stores = [
 ] as const;
 
 describe.each(stores)('two mesh servers that share a register in %s', (_name, isSkipped, openRegisters) => {
-  const serveShared = async (agent: Agent) => serveTwice(agent, await openRegisters());
+  const serveShared = async (agent: Agent, onClaimed?: () => void) =>
+    serveTwice(agent, await openRegisters(), onClaimed);
 
   it.skipIf(isSkipped).each([
     ['the id of the task', (text: string) => request0_3('u', text, { message: { taskId: 't' } })],
@@ -236,10 +257,14 @@ describe.each(stores)('two mesh servers that share a register in %s', (_name, is
   it.skipIf(isSkipped)('answer a request once that both receive at the same time', async () => {
     const go = createDeferred();
     const { agent, runs } = createAgent(go.promise);
-    const { one, two } = await serveShared(agent);
+    // The run ends after both servers have tried to claim the request: a later one is a repeated request.
+    let claims = 0;
+    const { one, two } = await serveShared(agent, () => {
+      claims += 1;
+      if (claims === 2) go.resolve();
+    });
     const request = request0_3('t', 'slow');
     await Promise.all([one.send('Shared', 't', request), two.send('Shared', 't', request)]);
-    go.resolve();
     const responses = () => [one, two].flatMap((client) => client.repliesFor('t', 'response'));
     await Promise.race([one.waitForResponse('t'), two.waitForResponse('t')]);
     // A later request that both have processed shows that nothing is left to do for the first one.
