@@ -3,11 +3,17 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /** Bytes up to which a loop is faster than `TextDecoder`. */
 const shortText = 10;
 
-/** Bytes up to which a text may be an id. */
-const maxRepeatedText = 64;
+/** Bytes of an id that is remembered. */
+const maxIdSize = 64;
 
-/** ASCII texts that were read last. */
-const recentTexts: string[] = Array.from({ length: 256 }, () => '');
+/** An id of ASCII characters and its bytes. */
+interface RecentId {
+  readonly text: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Ids that were read last. */
+const recentIds: RecentId[] = Array.from({ length: 256 }, () => ({ text: '', bytes: new Uint8Array() }));
 
 const maxVarintSize = 10;
 
@@ -128,7 +134,6 @@ export class ByteReader {
     const length = this.#length();
     const start = this.#at;
     this.#at += length;
-    if (length > shortText && length <= maxRepeatedText) return this.#repeatedText(start, length);
     if (length <= shortText) {
       let text = '';
       for (let at = start; at < this.#at; at++) {
@@ -139,6 +144,32 @@ export class ByteReader {
       return text;
     }
     return this.#decode(start);
+  }
+
+  /** Reads an id. Each event of a stream repeats the ids: comparing one with the last is cheaper than decoding it. */
+  id(): string {
+    const start = this.#at;
+    const bytes = this.#bytes;
+    const length = bytes[start] as number;
+    if (length <= shortText || length > maxIdSize) return this.text();
+    const end = start + 1 + length;
+    if (end > this.#end) return this.text();
+    const slot =
+      ((bytes[start + 4] as number) * 31 + (bytes[end - 1] as number) + length) & (recentIds.length - 1);
+    const known = recentIds[slot] as RecentId;
+    if (known.bytes.length === length) {
+      let at = 0;
+      while (at < length && bytes[start + 1 + at] === known.bytes[at]) at++;
+      if (at === length) {
+        this.#at = end;
+        return known.text;
+      }
+    }
+    const text = this.text();
+    // Texts that are not ASCII have fewer characters than bytes.
+    if (text.length === length)
+      recentIds[slot] = { text, bytes: Uint8Array.from(bytes.subarray(start + 1, end)) };
+    return text;
   }
 
   /** Skips a field of an unknown number. */
@@ -178,25 +209,6 @@ export class ByteReader {
   #byte(): number {
     if (this.#at >= this.#end) throw new MalformedMessageError('the message ends within an integer');
     return this.#bytes[this.#at++] ?? 0;
-  }
-
-  /** Reads a text that is probably an id, which each event of a stream repeats: comparing it is cheaper than decoding it. */
-  #repeatedText(start: number, length: number): string {
-    const bytes = this.#bytes;
-    const end = this.#at;
-    const slot =
-      ((bytes[start + 3] as number) * 31 + (bytes[end - 1] as number) + length) & (recentTexts.length - 1);
-    const known = recentTexts[slot] as string;
-    if (known.length === length) {
-      let at = start;
-      while (at < end && bytes[at] === known.charCodeAt(at - start)) at++;
-      // Characters that have one byte are the same in both encodings only if they are ASCII.
-      if (at === end) return known;
-    }
-    const text = this.#decode(start);
-    // Other texts have fewer characters than bytes.
-    if (text.length === length) recentTexts[slot] = text;
-    return text;
   }
 
   #decode(start: number): string {

@@ -19,37 +19,45 @@ type Json = { [name: string]: unknown };
  * @throws `MalformedMessageError` if the bytes are no message of this type, or have too many members.
  */
 export function decodeMessage(type: MessageType, bytes: Uint8Array, maxMembers?: number): Json {
-  return readMessage(type, new ByteReader(bytes, maxMembers), {}, 1);
+  return readMessage(type, new ByteReader(bytes, maxMembers), undefined, 1);
 }
 
-/** Reads a message that is preceded by its length. */
-function readNested(type: MessageType, reader: ByteReader, into: Json, depth: number): Json {
+/** Reads a message that is preceded by its length. @param former - the same message if it occurs a second time */
+function readNested(type: MessageType, reader: ByteReader, former: Json | undefined, depth: number): Json {
   const outer = reader.enter();
-  readMessage(type, reader, into, depth);
+  const message = readMessage(type, reader, former, depth);
   reader.leave(outer);
-  return into;
+  return message;
 }
 
-function readMessage(type: MessageType, reader: ByteReader, into: Json, depth: number): Json {
+const allBits = -1;
+
+function readMessage(type: MessageType, reader: ByteReader, former: Json | undefined, depth: number): Json {
   if (depth > maxNesting) throw new TooDeeplyNestedError();
   reader.countMember();
+  const into = former ?? {};
+  // Most fields occur once: looking for their former values takes longer than reading them.
+  let seenBits = former ? allBits : 0;
   while (!reader.isAtEnd) {
     const tag = reader.varint();
-    const field = type.byTag.get(tag);
+    const field = type.byTag[tag];
     if (field === undefined) {
       reader.skip(tag % 8);
       continue;
     }
     const { name, cardinality } = field;
-    if (cardinality === 'many') {
-      const list = (into[name] ??= []) as unknown[];
-      list.push(readField(field, reader, undefined, depth));
+    const isRelated = (seenBits & field.relatedBits) !== 0;
+    seenBits |= field.bit;
+    if (cardinality === 'one') {
+      if (isRelated) for (const other of field.alternatives) delete into[other];
+      into[name] = readField(field, reader, isRelated ? into[name] : undefined, depth);
     } else if (cardinality === 'map') {
       readEntry(field, reader, (into[name] ??= {}) as Json, depth);
     } else {
-      // A deletion is expensive, even of a member that does not exist.
-      for (const other of field.alternatives) if (into[other] !== undefined) delete into[other];
-      into[name] = readField(field, reader, into[name], depth);
+      const value = readField(field, reader, undefined, depth);
+      // An empty list that grows reserves space for many values, and most lists have one.
+      if (isRelated && into[name] !== undefined) (into[name] as unknown[]).push(value);
+      else into[name] = [value];
     }
   }
   return into;
@@ -75,11 +83,11 @@ function readField(field: FieldType, reader: ByteReader, former: unknown, depth:
   const { type } = field;
   if (typeof type === 'object')
     return type.kind === 'message'
-      ? readNested(type, reader, (former ?? {}) as Json, depth + 1)
+      ? readNested(type, reader, former as Json | undefined, depth + 1)
       : readEnum(type.names, reader.int32());
   switch (type) {
     case 'string':
-      return reader.text();
+      return field.isId ? reader.id() : reader.text();
     case 'bytes':
       return toBase64(reader.bytes());
     case 'bool':

@@ -29,6 +29,11 @@ export interface FieldType {
   readonly oneof: string | undefined;
   /** The other fields of its oneof. */
   readonly alternatives: readonly string[];
+  /** True for ids of tasks, contexts, messages and artifacts. */
+  readonly isId: boolean;
+  /** The bit of this field, and those of the fields that it is read together with: itself and the alternatives. */
+  readonly bit: number;
+  readonly relatedBits: number;
 }
 
 /** A message: its fields by name in ProtoJSON and by tag. */
@@ -37,7 +42,7 @@ export interface MessageType {
   readonly name: string;
   readonly fields: FieldType[];
   /** The fields by the tags that precede them: number and wire type. */
-  readonly byTag: Map<number, FieldType>;
+  readonly byTag: (FieldType | undefined)[];
 }
 
 /**
@@ -62,15 +67,18 @@ export function buildMessageTypes<T extends MessageTable>(
   for (const [name, values] of Object.entries(enums)) types.set(name, buildEnum(name, values));
   const messages = {} as { [K in keyof T]: MessageType };
   for (const name of Object.keys(table) as (keyof T & string)[])
-    messages[name] = { kind: 'message', name, fields: [], byTag: new Map() };
+    messages[name] = { kind: 'message', name, fields: [], byTag: [] };
   for (const [name, message] of Object.entries(messages)) types.set(name, message);
   for (const [name, fields] of Object.entries(table)) {
     const message = messages[name];
     const oneofs = Object.entries(fields).map(([field, text]) => [field, parseField(text).oneof] as const);
-    for (const [field, text] of Object.entries(fields)) {
+    if (oneofs.length > 31) throw new Error(`${name} has too many fields`);
+    for (const [index, [field, text]] of Object.entries(fields).entries()) {
       const { number, typeName, mark, oneof, protoName = toSnakeCase(field) } = parseField(text);
       const type = types.get(typeName);
       if (type === undefined) throw new Error(`Unknown type ${typeName} of ${name}.${field}`);
+      const isRelated = (other: number): boolean =>
+        other === index || (oneof !== undefined && oneofs[other]?.[1] === oneof);
       const built: FieldType = {
         number,
         name: field,
@@ -83,9 +91,12 @@ export function buildMessageTypes<T extends MessageTable>(
           oneof === undefined
             ? []
             : oneofs.filter(([other, its]) => its === oneof && other !== field).map(([other]) => other),
+        isId: /^id$|Id$/.test(field),
+        bit: 1 << index,
+        relatedBits: oneofs.reduce((bits, _, other) => (isRelated(other) ? bits | (1 << other) : bits), 0),
       };
       message?.fields.push(built);
-      message?.byTag.set(number * 8 + wireTypeOf(built), built);
+      if (message) message.byTag[number * 8 + wireTypeOf(built)] = built;
     }
   }
   return messages;

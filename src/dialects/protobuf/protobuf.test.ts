@@ -77,6 +77,44 @@ describe('protocol buffers of 1.0', () => {
     });
   });
 
+  it('merge lists, maps and alternatives of a message that occurs twice', () => {
+    const artifact = (json: unknown) =>
+      encodeMessage(messages1_0.TaskArtifactUpdateEvent, { artifact: json });
+    const bytes = new Uint8Array([
+      ...artifact({ artifactId: 'a', parts: [{ text: 'x' }] }),
+      ...artifact({ parts: [{ url: 'y' }], extensions: ['e'] }),
+    ]);
+    expect(decodeMessage(messages1_0.TaskArtifactUpdateEvent, bytes)).toEqual({
+      artifact: { artifactId: 'a', parts: [{ text: 'x' }, { url: 'y' }], extensions: ['e'] },
+    });
+    const flows = (json: unknown) => encodeMessage(messages1_0.OAuth2SecurityScheme, { flows: json });
+    const scopes = (...names: string[]) => ({ scopes: Object.fromEntries(names.map((name) => [name, ''])) });
+    const twice = [...flows({ implicit: scopes('a') }), ...flows({ implicit: scopes('b') })];
+    expect(decodeMessage(messages1_0.OAuth2SecurityScheme, new Uint8Array(twice))).toEqual({
+      flows: { implicit: scopes('a', 'b') },
+    });
+    const replaced = [...twice, ...flows({ clientCredentials: scopes('c') })];
+    expect(decodeMessage(messages1_0.OAuth2SecurityScheme, new Uint8Array(replaced))).toEqual({
+      flows: { clientCredentials: scopes('c') },
+    });
+  });
+
+  it('tell ids apart that differ in one character', () => {
+    const ids = Array.from({ length: 500 }, (_, n) => `task-${String(n).padStart(20, '0')}-end`);
+    for (const id of [
+      ...ids,
+      ...ids,
+      'ä'.repeat(12),
+      'short',
+      'x'.repeat(64),
+      'x'.repeat(65),
+      'x'.repeat(200),
+    ])
+      expect(roundTrip(messages1_0.Task, { id })).toEqual({ id });
+    const truncated = encodeMessage(messages1_0.Task, { id: ids[0] }).subarray(0, 20);
+    expect(() => decodeMessage(messages1_0.Task, truncated)).toThrow(MalformedMessageError);
+  });
+
   it('skip unknown fields and keep unknown values of enumerations as numbers', () => {
     const unknown = [0xfa, 0x3f, 2, 1, 2, 0xfb, 0x3f, 8, 1, 0xfc, 0x3f, 0xfd, 0x3f, 1, 2, 3, 4];
     expect(decodeMessage(messages1_0.TaskStatus, Uint8Array.from([...unknown, 8, 99]))).toEqual({
