@@ -1,4 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,6 +13,7 @@ import { connect } from '../client/connect.ts';
 import { meshAgent } from '../mesh/client/mesh-agent.ts';
 import { readTrafficFile } from '../tap/traffic-file.ts';
 import { readUpConfig } from './up-config.ts';
+import { ConsolePage } from '../../test/support/console/console-page.ts';
 import { type RunningUp, runUp } from './run-up.ts';
 import type { UpSettings } from './up-settings.ts';
 
@@ -100,6 +104,45 @@ describe('runUp', () => {
     await running.reload(settings);
     expect(await agents()).toEqual(['Caravan', 'Caravan', 'Interpreter', 'Interpreter']);
     await expect.poll(async () => (await tools()).some((name) => name.includes('postcard'))).toBe(true);
+  });
+
+  it('lists the conversations with each agent after a restart on other ports', async () => {
+    const sessions = await mkdtemp(join(tmpdir(), 'dragoman-up-'));
+    // The mesh belongs to the other process.
+    const alone = { ...settings, gateway: { ...settings.gateway, mesh: undefined } };
+    const withConsole = async <T>(work: (page: ConsolePage) => Promise<T>): Promise<T> => {
+      const context = { log: () => {}, note: () => {}, loadModule: loadAgent, sessions };
+      const up = await runUp(alone, context);
+      try {
+        const { origin, searchParams } = new URL(up.consoleUrl ?? '');
+        return await work(new ConsolePage({ origin, token: searchParams.get('token') ?? '' }));
+      } finally {
+        await up.stop();
+      }
+    };
+    type Listed = { id: string; url: string; name: string }[];
+    const before = await withConsole(async (page) => {
+      const agents: Listed = await page.requestJson('agents');
+      for (const { id } of agents) {
+        const conversation = { id: `with-${id}`, turn: 't' };
+        await page.collect(`agents/${id}/messages`, { parts: [{ text: 'hello' }], conversation });
+      }
+      return agents;
+    });
+    const after = await withConsole(async (page) => ({
+      agents: (await page.requestJson('agents')) as Listed,
+      conversations: (await page.requestJson('conversations')) as { agentId: string }[],
+    }));
+    expect(before).toHaveLength(4);
+    expect(after.agents.map(({ id, name }) => `${id} ${name}`)).toEqual(
+      before.map(({ id, name }) => `${id} ${name}`),
+    );
+    expect(new Set(before.map(({ id }) => id)).size).toBe(4);
+    for (const [at, { url }] of after.agents.entries()) expect(url).not.toBe(before[at]?.url);
+    expect(after.conversations.map(({ agentId }) => agentId).toSorted()).toEqual(
+      before.map(({ id }) => id).toSorted(),
+    );
+    await rm(sessions, { recursive: true });
   });
 
   it('accepts a second stop()', async () => {

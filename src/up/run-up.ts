@@ -1,10 +1,11 @@
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { memoryArtifactStore } from '../artifacts/stores/memory.ts';
 import type { Bridge } from '../bridge/action-types.ts';
 import { bridgeAgents } from '../bridge/bridge.ts';
 import { openFollowUpStore } from '../bridge/follow-ups/open-follow-up-store.ts';
 import { serveMcp } from '../bridge/mcp/server/serve-mcp.ts';
 import { connect, type RemoteAgent } from '../client/connect.ts';
+import type { InitialAgent } from '../console/agents/agent-registry.ts';
 import { type RunningConsole, serveConsole } from '../console/serve-console.ts';
 import { type ReloadResult, type RunningGateway, runGateway } from '../gateway/run-gateway.ts';
 import type { GatewayObservers } from '../gateway/config/server-options.ts';
@@ -159,8 +160,14 @@ class UpProcess implements RunningUp {
   }
 
   /** The agents behind the gateway, and the hosted agents directly. */
-  #consoleAgents(): { url: string }[] {
-    return [...this.#exposedAgents(), ...this.hosted].map(({ url }) => ({ url }));
+  #consoleAgents(): InitialAgent[] {
+    // Ports can differ at each start, the names in the file stay.
+    const identify = (place: string, name: string): string =>
+      `${resolve(this.settings.file)} ${place} ${name}`;
+    return [
+      ...this.#exposedAgents().map(({ name, url }) => ({ url, identity: identify('gateway', name) })),
+      ...this.hosted.map(({ url, settings }) => ({ url, identity: identify('agent', settings.name) })),
+    ];
   }
 
   /** Passes the current agents to the console and the bridge. */

@@ -11,6 +11,8 @@ import { emptyResponse, type ApiRoutes } from '../api-routes.ts';
 /** An agent that the console is started with. */
 export interface InitialAgent {
   readonly url: string;
+  /** Identifies the agent in its conversations and reports if its URL changes at a restart. @defaultValue the URL */
+  readonly identity?: string;
   /** Name until the card is known. */
   readonly name?: string;
   readonly credentials?: CredentialsInput | Credentials;
@@ -46,16 +48,18 @@ export class AgentRegistry {
     this.#maxAgents = Math.max(maxAgents, initial.length);
     for (const agent of initial) this.#put(agent, false);
     for (const agent of added)
-      if (this.#agents.size < this.#maxAgents && !this.#agents.has(hashUrl(agent.url)))
-        this.#put(agent, true);
+      if (this.#agents.size < this.#maxAgents && !this.#at(agent.url)) this.#put(agent, true);
   }
 
   /** Replaces the initial agents. Agents added by the user stay. */
   async setInitialAgents(initial: readonly InitialAgent[]): Promise<void> {
-    const next = new Map(initial.map((each) => [hashUrl(each.url), each]));
-    const removed = [...this.#agents.values()].filter(({ info }) => !info.isRemovable && !next.has(info.id));
-    for (const { info } of removed) this.#agents.delete(info.id);
-    for (const [id, each] of next) if (!this.#agents.has(id)) this.#put(each, false);
+    const next = new Map(initial.map((each) => [idOf(each), each]));
+    const isKept = ({ info }: ConsoleAgent): boolean =>
+      info.isRemovable || next.get(info.id)?.url === info.url;
+    const removed = this.all().filter((each) => !isKept(each));
+    for (const { info } of removed) if (!next.has(info.id)) this.#agents.delete(info.id);
+    // An agent with another URL replaces the one before in its place.
+    for (const [id, each] of next) if (this.#agents.get(id)?.info.url !== each.url) this.#put(each, false);
     await Promise.all(removed.map((each) => each.close()));
   }
 
@@ -92,7 +96,7 @@ export class AgentRegistry {
   async setCredentials(id: string, credentials: Credentials): Promise<void> {
     const previous = this.get(id);
     const { url, name, isRemovable } = previous.info;
-    this.#put({ url, ...(name !== undefined && { name }), credentials }, isRemovable);
+    this.#put({ url, ...(name !== undefined && { name }), credentials }, isRemovable, id);
     await previous.close();
   }
 
@@ -102,12 +106,12 @@ export class AgentRegistry {
   }
 
   async #add(input: InitialAgent): Promise<AgentEntry> {
-    const previous = this.#agents.get(hashUrl(input.url));
+    const previous = this.#at(input.url);
     if (!previous && this.#agents.size >= this.#maxAgents)
       throw new A2AError('RESOURCE_EXHAUSTED', `Too many agents: the limit is ${this.#maxAgents}`, {
         hint: 'Remove an agent first.',
       });
-    const agent = this.#put(input, previous?.info.isRemovable ?? true);
+    const agent = this.#put(input, previous?.info.isRemovable ?? true, previous?.info.id);
     await previous?.close();
     await this.#reportChange();
     return agent.refresh();
@@ -125,19 +129,25 @@ export class AgentRegistry {
     return this.#onChange(this.all().flatMap(({ info }) => (info.isRemovable ? [info.url] : [])));
   }
 
-  #put({ url, name, credentials }: InitialAgent, isRemovable: boolean): ConsoleAgent {
-    const id = hashUrl(url);
+  /** Returns the agent with a URL. */
+  #at(url: string): ConsoleAgent | undefined {
+    const { href } = new URL(url);
+    return this.all().find(({ info }) => new URL(info.url).href === href);
+  }
+
+  #put(agent: InitialAgent, isRemovable: boolean, id = idOf(agent)): ConsoleAgent {
+    const { url, name, credentials } = agent;
     // A text with the secret may be written before the first request sends it.
     for (const secret of credentials ? enteredSecrets(credentials) : []) this.#redactor.addSecret(secret);
     const redacted = credentials && withRedaction(toCredentials(credentials), this.#redactor);
     const info = { id, url, name, credentials: redacted, isRemovable };
-    const agent = new ConsoleAgent(info, this.#context);
-    this.#agents.set(id, agent);
-    return agent;
+    const added = new ConsoleAgent(info, this.#context);
+    this.#agents.set(id, added);
+    return added;
   }
 }
 
-/** Returns an ID that is stable across restarts, so that URLs of the page stay valid. */
-function hashUrl(url: string): string {
-  return createHash('sha256').update(new URL(url).href).digest('hex').slice(0, 12);
+/** Returns an ID that is stable across restarts, so that URLs of the page, conversations and reports stay valid. */
+function idOf({ url, identity = new URL(url).href }: InitialAgent): string {
+  return createHash('sha256').update(identity).digest('hex').slice(0, 12);
 }

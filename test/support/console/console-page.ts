@@ -4,9 +4,9 @@ import { streamSseFrames } from '../http/sse-frames.ts';
 
 /** Calls the console API with the console token, as the page does. */
 export class ConsolePage {
-  readonly #console: RunningConsole;
+  readonly #console: Pick<RunningConsole, 'origin' | 'token'>;
 
-  constructor(running: RunningConsole) {
+  constructor(running: Pick<RunningConsole, 'origin' | 'token'>) {
     this.#console = running;
   }
 
