@@ -6,8 +6,10 @@ import { listenForRedirect, type LoopbackRedirect } from './loopback-redirect.ts
 import {
   checkServerUrl,
   LoginError,
+  type OAuthClient,
   type OAuthResponse,
   refusedError,
+  requestAsClient,
   requestOAuth,
 } from './oauth-request.ts';
 import { type OAuthToken, parseTokenResponse } from './oauth-token.ts';
@@ -32,12 +34,6 @@ export interface LoginOptions {
   readonly clock?: Clock;
 }
 
-/** A client of the authorization server. */
-interface OAuthClient {
-  readonly id: string;
-  readonly secret: string | undefined;
-}
-
 /** Obtains a token with a flow of OAuth 2. @throws LoginError with advice for the user */
 export async function logIn(grant: LoginGrant, options: LoginOptions): Promise<OAuthToken> {
   for (const url of [grant.tokenUrl, grant.authorizationUrl, grant.deviceUrl])
@@ -51,10 +47,13 @@ export async function logIn(grant: LoginGrant, options: LoginOptions): Promise<O
       : grant.flow === 'device-code'
         ? await requestWithDevice(grant, options, client, scope)
         : await requestWithSecret(grant, options, client, scope);
+    const issued = parseTokenResponse(grant.tokenUrl, response);
     return {
-      ...parseTokenResponse(grant.tokenUrl, response),
+      ...issued,
       tokenUrl: grant.tokenUrl,
       clientId: client.id,
+      ...(client.secret !== undefined &&
+        issued.refreshToken !== undefined && { clientSecret: client.secret }),
       ...(scope !== '' && { scope }),
     };
   } finally {
@@ -88,25 +87,14 @@ async function chooseClient(
   return { id, secret: typeof secret === 'string' ? secret : undefined };
 }
 
-/** A client with a secret authenticates with it; others send their ID only. */
-function requestToken(
-  { tokenUrl }: LoginGrant,
-  { id, secret }: OAuthClient,
-  form: Record<string, string>,
-  signal: AbortSignal | undefined,
-): Promise<OAuthResponse> {
-  if (secret !== undefined) return requestOAuth(tokenUrl, { form, basic: { id, secret }, signal });
-  return requestOAuth(tokenUrl, { form: { ...form, client_id: id }, signal });
-}
-
 function requestWithSecret(
-  grant: LoginGrant,
+  { tokenUrl }: LoginGrant,
   { signal }: LoginOptions,
   client: OAuthClient,
   scope: string,
 ): Promise<OAuthResponse> {
   const form = { grant_type: 'client_credentials', ...(scope !== '' && { scope }) };
-  return requestToken(grant, client, form, signal);
+  return requestAsClient(tokenUrl, client, form, signal);
 }
 
 /** Runs the authorization code flow with PKCE (RFC 7636): the user approves in a browser, which is redirected to loopback. */
@@ -145,7 +133,7 @@ async function requestWithCode(
     redirect_uri: redirect.url,
     code_verifier: verifier,
   };
-  return requestToken(grant, client, form, signal);
+  return requestAsClient(grant.tokenUrl, client, form, signal);
 }
 
 /** Detects a redirect of another server (RFC 9207). */
@@ -168,8 +156,8 @@ async function requestWithDevice(
   scope: string,
 ): Promise<OAuthResponse> {
   const { deviceUrl = '' } = grant;
-  const form = { client_id: client.id, ...(scope !== '' && { scope }) };
-  const authorization = await requestOAuth(deviceUrl, { form, signal });
+  const form: Record<string, string> = scope === '' ? {} : { scope };
+  const authorization = await requestAsClient(deviceUrl, client, form, signal);
   const {
     device_code: code,
     user_code: userCode,
@@ -189,7 +177,7 @@ async function requestWithDevice(
   while (clock.monotonic() < deadline) {
     await sleep(clock, interval, signal, canceledError);
     const poll = { grant_type: deviceGrant, device_code: code };
-    const response = await requestToken(grant, client, poll, signal);
+    const response = await requestAsClient(grant.tokenUrl, client, poll, signal);
     if (response.body.error === 'slow_down') interval += 5_000;
     else if (response.body.error !== 'authorization_pending') return response;
   }

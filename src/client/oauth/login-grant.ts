@@ -1,4 +1,5 @@
 import type { AgentCard, SecurityScheme } from '../../protocol/card.ts';
+import { stripTrailing, truncate } from '../../primitives/text.ts';
 import { asJsonObject } from '../../primitives/json.ts';
 import { checkServerUrl, LoginError, requestOAuth } from './oauth-request.ts';
 
@@ -117,6 +118,20 @@ function canUse({ deviceUrl, authorizationUrl }: Endpoints, flow: LoginFlow): bo
   return flow === 'client-credentials' || authorizationUrl !== undefined;
 }
 
+const wellKnown = /\/\.well-known\/(?:openid-configuration|oauth-authorization-server)(?=\/|$)/;
+
+/**
+ * Returns true if the metadata of an issuer are at a URL. The well-known path follows the path of the issuer (OpenID
+ * Connect), or is in front of it (RFC 8414). A slash at the end of the issuer is not part of the URL.
+ */
+function isIssuerOf(issuer: string, url: string): boolean {
+  const [place = ''] = url.split(/[?#]/, 1);
+  if (wellKnown.test(place))
+    return stripTrailing(issuer, '/') === stripTrailing(place.replace(wellKnown, ''), '/');
+  // The URL of a card may have another form, which does not tell the issuer.
+  return URL.canParse(issuer) && new URL(issuer).origin === new URL(url).origin;
+}
+
 /** Fetches the metadata of an authorization server (RFC 8414, OpenID Connect Discovery). */
 async function discover(url: string): Promise<Endpoints> {
   const { status, body } = await requestOAuth(url);
@@ -125,11 +140,11 @@ async function discover(url: string): Promise<Endpoints> {
   if (status !== 200)
     throw new LoginError(`No metadata at ${url}: HTTP ${status}`, 'Report it to the operator.');
   const issuer = text('issuer');
-  // A server must not speak for another one (RFC 8414, section 3.3).
-  if (issuer !== undefined && (!URL.canParse(issuer) || new URL(issuer).origin !== new URL(url).origin))
+  // A server, or a tenant of one, must not speak for another one (RFC 8414, section 3.3).
+  if (issuer !== undefined && !isIssuerOf(issuer, url))
     throw new LoginError(
-      `The metadata at ${url} names the other issuer ${issuer}`,
-      'Report it to the operator.',
+      `The metadata at ${url} names the other issuer ${truncate(issuer, 200)}`,
+      'Report it to the operator of the agent: its card must name the metadata of one issuer.',
     );
   const methods = asJsonObject(body)?.code_challenge_methods_supported;
   if (Array.isArray(methods) && !methods.includes('S256'))

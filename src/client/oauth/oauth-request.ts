@@ -65,6 +65,23 @@ export async function requestOAuth(url: string, request: OAuthRequest = {}): Pro
   throw refusedError(url, { status: response.status, body: {} });
 }
 
+/** A client of an authorization server. A confidential client has a secret. */
+export interface OAuthClient {
+  readonly id: string;
+  readonly secret: string | undefined;
+}
+
+/** Posts a form as a client: one with a secret authenticates with it, others send their ID only. */
+export function requestAsClient(
+  url: string,
+  { id, secret }: OAuthClient,
+  form: Record<string, string>,
+  signal?: AbortSignal,
+): Promise<OAuthResponse> {
+  if (secret !== undefined) return requestOAuth(url, { form, basic: { id, secret }, signal });
+  return requestOAuth(url, { form: { ...form, client_id: id }, signal });
+}
+
 /** What a user can do about an error code of OAuth. */
 const advice: { readonly [code: string]: string } = {
   access_denied: 'You or the operator denied the access. Log in again to approve it.',

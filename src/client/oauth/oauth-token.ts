@@ -1,5 +1,5 @@
 import type { Credentials } from '../credentials.ts';
-import { type OAuthResponse, refusedError, requestOAuth } from './oauth-request.ts';
+import { type OAuthResponse, refusedError, requestAsClient } from './oauth-request.ts';
 
 /** A token of a login, with what a renewal needs. */
 export interface OAuthToken {
@@ -9,6 +9,8 @@ export interface OAuthToken {
   readonly refreshToken?: string;
   readonly tokenUrl: string;
   readonly clientId: string;
+  /** Secret of a confidential client, with which it also authenticates to renew the token. */
+  readonly clientSecret?: string;
   readonly scope?: string;
 }
 
@@ -39,11 +41,11 @@ const renewalMargin = 30_000;
  * @throws LoginError if the server refuses the renewal
  */
 export async function renewToken<Token extends OAuthToken>(token: Token): Promise<Token | undefined> {
-  const { expiresAt, refreshToken, tokenUrl, clientId } = token;
+  const { expiresAt, refreshToken, tokenUrl, clientId: id, clientSecret: secret } = token;
   if (expiresAt === undefined || Date.parse(expiresAt) - renewalMargin > Date.now()) return token;
   if (refreshToken === undefined) return Date.parse(expiresAt) > Date.now() ? token : undefined;
-  const form = { grant_type: 'refresh_token', refresh_token: refreshToken, client_id: clientId };
-  return { ...token, ...parseTokenResponse(tokenUrl, await requestOAuth(tokenUrl, { form })) };
+  const form = { grant_type: 'refresh_token', refresh_token: refreshToken };
+  return { ...token, ...parseTokenResponse(tokenUrl, await requestAsClient(tokenUrl, { id, secret }, form)) };
 }
 
 /** Sends the token of a login to the origins of its agent only, and renews it before it expires. */

@@ -7,6 +7,7 @@ import { systemClock } from '../../../src/primitives/clock.ts';
 import type { AgentCard, SecurityScheme } from '../../../src/protocol/card.ts';
 import {
   type AuthorizationServer,
+  confidentialClient,
   startAuthorizationServer,
 } from '../../support/oauth/authorization-server.ts';
 
@@ -21,6 +22,7 @@ beforeEach(() => {
     pollAnswers: [],
     tokenLifetime: 3_600,
     issuerInRedirect: undefined,
+    issuer: undefined,
   });
 });
 
@@ -162,6 +164,64 @@ describe('tokens', () => {
     expect(await send('https://evil.example')).toEqual({});
     expect(await send('http://agent.example')).toEqual({});
     await expect(renewToken(token)).rejects.toThrow('invalid_grant');
+  });
+});
+
+describe('confidential clients', () => {
+  it.each(['authorization-code', 'device-code'] as const)(
+    'authenticate in the %s flow, and to renew the token',
+    async (flow) => {
+      server.behavior.tokenLifetime = 10;
+      const clock = {
+        ...systemClock,
+        after: (_millis: number, run: () => void) => systemClock.after(0, run),
+      };
+      const token = await login({ flow }, { ...confidentialClient, clock });
+      server.behavior.tokenLifetime = 3_600;
+      const renewed = await renewToken(token);
+      expect(server.accessTokens).toContain(renewed?.accessToken);
+      expect(renewed?.accessToken).not.toBe(token.accessToken);
+    },
+  );
+});
+
+describe('issuers', () => {
+  const find = (path: string) =>
+    findLoginGrant(cardWith({ type: 'openIdConnect', openIdConnectUrl: `${server.url}${path}` }), {});
+
+  it.each([
+    ['', '/.well-known/openid-configuration'],
+    ['/', '/.well-known/openid-configuration'],
+    ['/tenant-a', '/tenant-a/.well-known/openid-configuration'],
+    ['/tenant-a/v2', '/.well-known/oauth-authorization-server/tenant-a/v2'],
+    ['/tenant-a', '/.well-known/openid-configuration/tenant-a'],
+    ['/tenant-a', '/tenant-a/.well-known/openid-configuration?version=2'],
+  ])('are accepted as %j at %s', async (issuer, path) => {
+    server.behavior.issuer = server.url + issuer;
+    expect(await find(path)).toMatchObject({ issuer: server.url + issuer });
+  });
+
+  it.each([
+    ['/tenant-b', '/tenant-a/.well-known/openid-configuration'],
+    ['/tenant-b', '/.well-known/oauth-authorization-server/tenant-a'],
+    ['/tenant-b', '/.well-known/openid-configuration'],
+    ['', '/tenant-a/.well-known/openid-configuration'],
+    ['/TENANT-A', '/tenant-a/.well-known/openid-configuration'],
+    ['/{tenantid}', '/common/.well-known/openid-configuration'],
+  ])('are rejected as %j at %s, if they are another tenant', async (issuer, path) => {
+    server.behavior.issuer = server.url + issuer;
+    await expect(find(path)).rejects.toThrow(/names the other issuer/);
+  });
+
+  it('of a redirect must be that of the tenant', async () => {
+    server.behavior.issuer = `${server.url}/tenant-a`;
+    const grant = await find('/tenant-a/.well-known/openid-configuration');
+    server.behavior.issuerInRedirect = `${server.url}/tenant-b`;
+    const attempt = logIn(
+      { ...grant, flow: 'authorization-code' },
+      { clientId: 'tool', prompt: ({ url }) => void fetch(url) },
+    );
+    await expect(attempt).rejects.toThrow(/redirect came from another server/);
   });
 });
 

@@ -11,6 +11,8 @@ interface AuthorizationServerBehavior {
   tokenLifetime: number;
   /** Issuer in the redirect. @defaultValue its own */
   issuerInRedirect: string | undefined;
+  /** Issuer in the metadata and, without `issuerInRedirect`, in the redirect. @defaultValue its own URL */
+  issuer: string | undefined;
 }
 
 /** An OAuth 2 authorization server: authorization code with PKCE, device code, refresh tokens, registration, metadata. */
@@ -26,15 +28,22 @@ interface IssuedCode {
   challenge: string;
 }
 
-/** Starts an authorization server with the client `tool`; others can register. */
+/** Client with a secret, which it must send with HTTP Basic in each request. */
+export const confidentialClient = { clientId: 'server app', clientSecret: 'a secret: 100%' } as const;
+
+/** Starts an authorization server with the clients `tool` and {@link confidentialClient}; others can register. */
 export async function startAuthorizationServer(): Promise<AuthorizationServer> {
   const behavior: AuthorizationServerBehavior = {
     decision: 'approve',
     pollAnswers: [],
     tokenLifetime: 3_600,
     issuerInRedirect: undefined,
+    issuer: undefined,
   };
-  const clients = new Map<string, string[]>([['tool', []]]);
+  const clients = new Map<string, string[]>([
+    ['tool', []],
+    [confidentialClient.clientId, []],
+  ]);
   const codes = new Map<string, IssuedCode>();
   const refreshTokens = new Set<string>();
   const accessTokens = new Set<string>();
@@ -46,7 +55,20 @@ export async function startAuthorizationServer(): Promise<AuthorizationServer> {
   };
   const refuse = (error: string) => ({ status: 400, body: { error } });
 
-  function exchangeCode(form: URLSearchParams) {
+  /** Returns the client that sent a request; undefined if it is unknown or did not authenticate. */
+  function clientOf({ text, headers }: RawServerRequest): string | undefined {
+    const [, basic] = /^Basic (.*)$/.exec(String(headers.authorization ?? '')) ?? [];
+    if (basic === undefined) {
+      const id = new URLSearchParams(text).get('client_id') ?? '';
+      return clients.has(id) && id !== confidentialClient.clientId ? id : undefined;
+    }
+    const [id, secret] = atob(basic)
+      .split(':')
+      .map((half) => new URLSearchParams(`half=${half}`).get('half'));
+    return id === confidentialClient.clientId && secret === confidentialClient.clientSecret ? id : undefined;
+  }
+
+  function exchangeCode(form: URLSearchParams, clientId: string) {
     const code = codes.get(form.get('code') ?? '');
     codes.delete(form.get('code') ?? '');
     const challenge = createHash('sha256')
@@ -54,17 +76,18 @@ export async function startAuthorizationServer(): Promise<AuthorizationServer> {
       .digest('base64url');
     const isValid =
       code?.challenge === challenge &&
-      code.clientId === form.get('client_id') &&
+      code.clientId === clientId &&
       code.redirectUri === form.get('redirect_uri');
     return isValid ? issue() : refuse('invalid_grant');
   }
 
-  function answerTokenRequest({ text }: RawServerRequest) {
-    const form = new URLSearchParams(text);
-    if (!clients.has(form.get('client_id') ?? '')) return { status: 401, body: { error: 'invalid_client' } };
+  function answerTokenRequest(request: RawServerRequest) {
+    const form = new URLSearchParams(request.text);
+    const clientId = clientOf(request);
+    if (clientId === undefined) return { status: 401, body: { error: 'invalid_client' } };
     switch (form.get('grant_type')) {
       case 'authorization_code':
-        return exchangeCode(form);
+        return exchangeCode(form, clientId);
       case 'refresh_token':
         return refreshTokens.delete(form.get('refresh_token') ?? '') ? issue() : refuse('invalid_grant');
       case 'urn:ietf:params:oauth:grant-type:device_code': {
@@ -90,7 +113,7 @@ export async function startAuthorizationServer(): Promise<AuthorizationServer> {
     if (query.get('code_challenge_method') !== 'S256') return 'no PKCE';
     const target = new URL(redirectUri);
     target.searchParams.set('state', query.get('state') ?? '');
-    target.searchParams.set('iss', behavior.issuerInRedirect ?? url);
+    target.searchParams.set('iss', behavior.issuerInRedirect ?? behavior.issuer ?? url);
     if (behavior.decision === 'deny') target.searchParams.set('error', 'access_denied');
     else {
       const code = randomUUID();
@@ -102,9 +125,9 @@ export async function startAuthorizationServer(): Promise<AuthorizationServer> {
 
   const server = await startRawServer((request, response, url) => {
     const [path, search = ''] = request.path.split('?', 2);
-    if (path?.startsWith('/.well-known/'))
+    if (path?.includes('/.well-known/'))
       respondJson(response, {
-        issuer: url,
+        issuer: behavior.issuer ?? url,
         authorization_endpoint: `${url}/authorize`,
         token_endpoint: `${url}/token`,
         device_authorization_endpoint: `${url}/device`,
@@ -116,7 +139,9 @@ export async function startAuthorizationServer(): Promise<AuthorizationServer> {
       const target = authorize(new URLSearchParams(search), url);
       if (typeof target === 'string') respondJson(response, { error: target }, 400);
       else response.writeHead(302, { location: target.href }).end();
-    } else if (path === '/device')
+    } else if (path === '/device' && clientOf(request) === undefined)
+      respondJson(response, { error: 'invalid_client' }, 401);
+    else if (path === '/device')
       respondJson(response, {
         device_code: randomUUID(),
         user_code: 'WDJB-MJHT',
