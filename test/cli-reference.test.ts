@@ -226,8 +226,9 @@ directory or a parent directory (or the file of \`--config\`), then from \`~/.co
 variable of a flag is \`A2ACLI_\` and its name in upper case: \`--agent-card\` is \`A2ACLI_AGENT_CARD\`, \`--bearer\` is
 \`A2ACLI_BEARER\`. \`--stream\` can only be set as a flag. \`dragoman config show\` prints each value with its source, without
 secrets. A file with a secret should have mode 0600. Tokens of \`auth login\` are stored in
-\`~/.config/a2a-cli/tokens.json\` and sent only to the agent they were issued for; \`auth logout\` deletes them. Other
-processes and the shell history can see secrets on the command line.
+\`~/.config/a2a-cli/tokens.json\` and sent only to the agent they were issued for; \`auth logout\` deletes them. The file
+has the client secret too if it is needed to renew a token. Other processes and the shell history can see secrets on the
+command line.
 
 ## Output
 
