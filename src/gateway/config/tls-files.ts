@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
@@ -30,12 +31,23 @@ export function readTlsFiles({ tls, file }: GatewaySettings): TlsOptions | undef
       rejectUnauthorized: clientCertificates === 'required',
     }),
   };
+  if (options.ca !== undefined && !isCertificate(options.ca))
+    throw invalidField('tls.client_ca_file', 'must have a certificate in PEM');
   try {
     createSecureContext(options);
   } catch (thrown) {
     throw invalidField('tls', `must name a certificate and its private key: ${(thrown as Error).message}`);
   }
   return options;
+}
+
+/** OpenSSL ignores a file of authorities without a certificate, and no client could authenticate. */
+function isCertificate(pem: TlsOptions['ca']): boolean {
+  try {
+    return new X509Certificate(String(pem)).serialNumber !== '';
+  } catch {
+    return false;
+  }
 }
 
 /** Returns true if a change of TLS needs a new server: files may change, but not what the server asks clients for. */

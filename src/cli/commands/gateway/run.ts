@@ -7,6 +7,7 @@ import {
   formatUpstream,
   type GatewaySettings,
 } from '../../../gateway/gateway-settings.ts';
+import { A2AError } from '../../../protocol/errors.ts';
 import { createColors } from '../../terminal/colors.ts';
 import { printValidFile, readValidFile } from '../../terminal/print-diagnostics.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
@@ -42,8 +43,8 @@ export async function runGatewayCommand({ config, ...more }: GatewayFlags): Prom
     throw new UsageError('The configuration file is missing', 'Name a gateway file with -c FILE.');
   const flags = { ...more, config };
   const settings = readValidFile(() => readConfig(flags));
+  checkTlsFiles(settings, flags);
   if (flags.check) {
-    readTlsFiles(settings);
     const agents = settings.agents.map(({ name }) => name);
     printValidFile(flags.config, agents, flags.output);
     return;
@@ -100,6 +101,28 @@ function withTlsFlags({ tls }: GatewaySettings, flags: GatewayFlags): GatewaySet
     throw new UsageError('TLS needs a certificate and its key', 'Use --tls-cert and --tls-key together.');
   const clientCaFile = tlsClientCa === undefined ? tls?.clientCaFile : resolve(tlsClientCa);
   return { clientCertificates: 'optional', ...tls, certFile, keyFile, clientCaFile };
+}
+
+/** Flags by the keys of the file that they replace. */
+const tlsFlags = [
+  ['tls.cert_file', '--tls-cert', 'tlsCert'],
+  ['tls.key_file', '--tls-key', 'tlsKey'],
+  ['tls.client_ca_file', '--tls-client-ca', 'tlsClientCa'],
+  ['tls', '--tls-cert and --tls-key', 'tlsCert'],
+  ['tls', '--tls-key', 'tlsKey'],
+] as const;
+
+/** @throws UsageError that names the flag, or the key of the file, whose file cannot be used. */
+function checkTlsFiles(settings: GatewaySettings, flags: GatewayFlags & { config: string }): void {
+  try {
+    readTlsFiles(settings);
+  } catch (thrown) {
+    const { message } = A2AError.from(thrown);
+    const used = tlsFlags.find(([key, , flag]) => message.startsWith(`${key} `) && flags[flag] !== undefined);
+    throw used
+      ? new UsageError(message.replace(used[0], used[1]), 'Name other files; nothing was started.')
+      : new UsageError(message, `Correct tls in ${flags.config}; nothing was started.`);
+  }
 }
 
 /** Reloads the configuration file. */
