@@ -55,7 +55,7 @@ export {
   buildReport,
   listResults,
 } from './report/build-report.ts';
-export { Redactor } from '../primitives/redaction.ts';
+export { Redactor } from '../primitives/redaction/redaction.ts';
 export type { TranscriptEntry } from './report/transcript.ts';
 export { type ReportFormat, reportFormats, writeReport } from './report/report-formats.ts';
 export { runChecks, type RunChecksOptions, type RunChecksOutcome, UnknownSkillError } from './run-checks.ts';

@@ -4,7 +4,7 @@ import { findArtifactUris } from '../../src/artifacts/find-artifact-uris.ts';
 import { fieldInMessage } from '../../src/console/routes/card-routes.ts';
 import { defineAgent } from '../../src/engine/local-agent.ts';
 import { parseRequestProperties } from '../../src/mesh/request-properties.ts';
-import { Redactor } from '../../src/primitives/redaction.ts';
+import { Redactor } from '../../src/primitives/redaction/redaction.ts';
 import { serve } from '../../src/server/node/serve.ts';
 import { measureGrowth } from '../support/growth.ts';
 

@@ -1,6 +1,6 @@
 import type { HttpClient, HttpRequest, HttpResponse } from '../../client/http/http-client.ts';
 import { sanitizeForTerminal } from '../terminal/sanitize.ts';
-import { redactedPlaceholder, type Redactor } from '../../primitives/redaction.ts';
+import { redactedPlaceholder, type Redactor } from '../../primitives/redaction/redaction.ts';
 
 /** Maximum length of a logged body, in characters. */
 const maxBodyLength = 20_000;

@@ -21,7 +21,7 @@ import { ClientOutput } from './output.ts';
 import { printWarning } from '../terminal/print-error.ts';
 import { quoteShellWord } from '../terminal/quote-shell-word.ts';
 import { sanitizeForTerminal } from '../terminal/sanitize.ts';
-import { Redactor } from '../../primitives/redaction.ts';
+import { Redactor } from '../../primitives/redaction/redaction.ts';
 import { allowedVersions, anyVersion, olderVersionError } from './requested-version.ts';
 import { repeatedFlags } from './repeated-flags.ts';
 import { programName } from '../terminal/program-name.ts';

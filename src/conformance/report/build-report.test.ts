@@ -10,7 +10,7 @@ import {
   buildReport,
   listResults,
 } from './build-report.ts';
-import { Redactor } from '../../primitives/redaction.ts';
+import { Redactor } from '../../primitives/redaction/redaction.ts';
 import { reportFormats, writeReport } from './report-formats.ts';
 import { junitErrors } from '../../../test/support/reports/junit-schema.ts';
 import { sarifErrors } from '../../../test/support/reports/sarif-schema.ts';

@@ -13,7 +13,7 @@ import type { MissingInput } from '../prompts/missing-input.ts';
 import type { RunChecksOutcome } from '../run-checks.ts';
 import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '../../primitives/json.ts';
 import { asText } from '../drivers/normalized-views.ts';
-import type { Redactor } from '../../primitives/redaction.ts';
+import type { Redactor } from '../../primitives/redaction/redaction.ts';
 import { type TranscriptEntry, toTranscriptEntry } from './transcript.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Redactor } from '../../primitives/redaction.ts';
+import { Redactor } from '../../primitives/redaction/redaction.ts';
 import { testClientConformance } from '../clients/test-client-conformance.ts';
 import { createReferenceClient } from '../mutants/clients/reference-client.ts';
 import { buildReport, listResults, readReport } from './build-report.ts';

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
-import { Redactor } from '../../primitives/redaction.ts';
+import { Redactor } from '../../primitives/redaction/redaction.ts';
 import type { HttpExchange } from '../wire/http-exchange.ts';
 import { prefixMessage } from '../wire/grpc/grpc-message-reader.ts';
 import { readStatus } from '../wire/grpc/grpc-status.ts';

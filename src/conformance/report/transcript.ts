@@ -1,6 +1,6 @@
 import { type HttpExchange, isEventStream } from '../wire/http-exchange.ts';
 import { formatCurlCommand } from '../../primitives/formats/curl-command.ts';
-import { redactedPlaceholder, type Redactor } from '../../primitives/redaction.ts';
+import { redactedPlaceholder, type Redactor } from '../../primitives/redaction/redaction.ts';
 import { truncate } from '../../primitives/text.ts';
 
 /** One HTTP exchange in a report, redacted and truncated. */

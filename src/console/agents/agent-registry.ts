@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Credentials } from '../../client/credentials.ts';
-import type { Redactor } from '../../primitives/redaction.ts';
+import type { Redactor } from '../../primitives/redaction/redaction.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { AgentEntry, CredentialsInput } from '../console-api.ts';
 import { newAgentSchema, parseRequestBody } from '../routes/request-schemas.ts';

@@ -1,6 +1,6 @@
 import { apiKey, bearer, clientCredentials, type Credentials } from '../../client/credentials.ts';
 import type { HttpClient } from '../../client/http/http-client.ts';
-import type { Redactor } from '../../primitives/redaction.ts';
+import type { Redactor } from '../../primitives/redaction/redaction.ts';
 import type { CredentialsInput } from '../console-api.ts';
 
 /** Converts the input of the user to credentials. */

@@ -4,7 +4,7 @@ import type { RuleResult } from '../../conformance/rule-model.ts';
 import { fixturePrompts, tckPrompts } from '../../conformance/prompts/prompt-catalog.ts';
 import type { RunChecksOptions } from '../../conformance/run-checks.ts';
 import type { TestConformanceOptions } from '../../conformance/test-conformance.ts';
-import { Redactor } from '../../primitives/redaction.ts';
+import { Redactor } from '../../primitives/redaction/redaction.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import { type ConsoleAgent, errorText } from '../agents/console-agent.ts';
 import { credentialHeaders } from '../agents/credentials.ts';

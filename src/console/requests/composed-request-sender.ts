@@ -5,7 +5,7 @@ import { MalformedMessageError } from '../../dialects/protobuf/byte-reader.ts';
 import { encodeFrame } from '../../dialects/protobuf/encode-message.ts';
 import { findGrpcMethod } from '../../dialects/protobuf/grpc-service.ts';
 import { parseBoundedJson } from '../../primitives/json.ts';
-import { redactedPlaceholder } from '../../primitives/redaction.ts';
+import { redactedPlaceholder } from '../../primitives/redaction/redaction.ts';
 import { A2AError, canceledError, invalidField } from '../../protocol/errors.ts';
 import { ByteBudget } from '../../server/limits/byte-budget.ts';
 import { GrpcCallRecorder } from '../../tap/recorders/grpc-call-recorder.ts';

@@ -1,5 +1,5 @@
 import type { LogSink } from '../../primitives/log.ts';
-import type { Redactor } from '../../primitives/redaction.ts';
+import type { Redactor } from '../../primitives/redaction/redaction.ts';
 import type { TrafficLog } from '../../tap/traffic-log.ts';
 import type { ConsoleInfo } from '../console-api.ts';
 import { KeptReports } from '../conformance/kept-reports.ts';

@@ -4,7 +4,7 @@ import { appendFile, chmod, open, readdir, readFile, rename, rm, stat, writeFile
 import { join } from 'node:path';
 import { createFolder } from '../../primitives/node/create-folder.ts';
 import type { LogSink } from '../../primitives/log.ts';
-import { Redactor } from '../../primitives/redaction.ts';
+import { Redactor } from '../../primitives/redaction/redaction.ts';
 import { FolderLock } from './folder-lock.ts';
 
 /** Maximum number of consoles that keep their sessions at the same time. */

@@ -1,4 +1,4 @@
-import { redactedPlaceholder } from '../redaction.ts';
+import { redactedPlaceholder } from '../redaction/redaction.ts';
 
 /** A request with redacted secrets, for printing. */
 export interface PrintableRequest {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { redactedPlaceholder } from '../../primitives/redaction.ts';
+import { redactedPlaceholder } from '../../primitives/redaction/redaction.ts';
 import type { TrafficRecord } from '../traffic-record.ts';
 import { harSchema } from './har-schema.ts';
 import { readHar } from './read-har.ts';

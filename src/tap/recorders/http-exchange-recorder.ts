@@ -1,5 +1,5 @@
 import { formatSseEvent, SseParser } from '../../primitives/formats/sse.ts';
-import type { Redactor } from '../../primitives/redaction.ts';
+import type { Redactor } from '../../primitives/redaction/redaction.ts';
 import { type ApiKeyLocation, HttpExchangeDecoder } from '../decode/http-decoder.ts';
 import type { DecodedContent, HttpMessageInfo, TrafficRecordKind } from '../traffic-record.ts';
 import { type TruncatedText, maxDecodedLength, type TrafficRecorder } from './traffic-recorder.ts';

@@ -1,4 +1,4 @@
-import { Redactor } from '../../primitives/redaction.ts';
+import { Redactor } from '../../primitives/redaction/redaction.ts';
 import { DecodeQueue } from './decode-queue.ts';
 import type { TrafficRecord } from '../traffic-record.ts';
 import type { TrafficLog } from '../traffic-log.ts';

@@ -1,6 +1,6 @@
 import { writeYaml } from '../../documents/write-yaml.ts';
 import { A2AError } from '../../protocol/errors.ts';
-import { redactedPlaceholder } from '../../primitives/redaction.ts';
+import { redactedPlaceholder } from '../../primitives/redaction/redaction.ts';
 import { stripTrailing } from '../../primitives/text.ts';
 import { findClientExchanges, groupExchanges } from '../exchanges.ts';
 import { toRecordedAnswer } from '../recording.ts';

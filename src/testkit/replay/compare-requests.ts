@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../primitives/json.ts';
-import { redactedPlaceholder } from '../../primitives/redaction.ts';
+import { redactedPlaceholder } from '../../primitives/redaction/redaction.ts';
 import { truncate } from '../../primitives/text.ts';
 import type { Part } from '../../protocol/part.ts';
 import type { SendRequest } from '../../protocol/requests.ts';

@@ -7,7 +7,7 @@ import {
   listResults,
 } from '../../../src/conformance/report/build-report.ts';
 import { testConformance } from '../../../src/conformance/test-conformance.ts';
-import { Redactor } from '../../../src/primitives/redaction.ts';
+import { Redactor } from '../../../src/primitives/redaction/redaction.ts';
 
 /** An agent that does not catch the error of invalid JSON. It prints its port. */
 const agentScript = `

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { testConformance } from '../../../src/conformance/test-conformance.ts';
 import { buildReport } from '../../../src/conformance/report/build-report.ts';
-import { Redactor } from '../../../src/primitives/redaction.ts';
+import { Redactor } from '../../../src/primitives/redaction/redaction.ts';
 import { reportFormats, writeReport } from '../../../src/conformance/report/report-formats.ts';
 import type { RunChecksOutcome } from '../../../src/conformance/run-checks.ts';
 import { cliEntry, runNode } from '../../support/cli/run-command.ts';

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { buildReport } from '../../../src/conformance/report/build-report.ts';
 import { reportFormats, writeReport } from '../../../src/conformance/report/report-formats.ts';
 import { testConformance } from '../../../src/conformance/test-conformance.ts';
-import { Redactor } from '../../../src/primitives/redaction.ts';
+import { Redactor } from '../../../src/primitives/redaction/redaction.ts';
 import { closeAfterEach } from '../../support/close-after-each.ts';
 import { startRawServer } from '../../support/http/raw-server.ts';
 

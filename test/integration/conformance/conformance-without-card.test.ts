@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { buildReport, type ConformanceReport } from '../../../src/conformance/report/build-report.ts';
 import { testConformance } from '../../../src/conformance/test-conformance.ts';
-import { Redactor } from '../../../src/primitives/redaction.ts';
+import { Redactor } from '../../../src/primitives/redaction/redaction.ts';
 import { respondJson, startRawServer, type RawServerRequest } from '../../support/http/raw-server.ts';
 
 type Respond = (request: RawServerRequest, response: ServerResponse) => void;

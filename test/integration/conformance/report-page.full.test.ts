@@ -16,7 +16,7 @@ import {
   type ConformanceReport,
 } from '../../../src/conformance/report/build-report.ts';
 import { writeReport } from '../../../src/conformance/report/report-formats.ts';
-import { Redactor } from '../../../src/primitives/redaction.ts';
+import { Redactor } from '../../../src/primitives/redaction/redaction.ts';
 import { launchChromium } from '../../support/console/chromium.ts';
 
 const hostile = `</pre><script>document.title='taken'</script><img src="https://elsewhere.example/x.png" onerror="document.title='taken'"><style>body{display:none}</style>`;

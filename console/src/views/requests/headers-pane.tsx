@@ -1,4 +1,4 @@
-import { redactedPlaceholder } from '../../../../src/primitives/redaction.ts';
+import { redactedPlaceholder } from '../../../../src/primitives/redaction/redaction.ts';
 import { Button } from '../../components/button.tsx';
 import { TextField, Toggle } from '../../components/form-fields.tsx';
 import { selectedAgent } from '../../session/agents.ts';

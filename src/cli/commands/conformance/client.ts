@@ -2,7 +2,7 @@ import { testClientConformance } from '../../../conformance/clients/test-client-
 import { clientVariants } from '../../../conformance/clients/detect-support.ts';
 import type { ClientOperation } from '../../../conformance/clients/client-under-test.ts';
 import type { CheckedTransport, CheckedVersion, RequirementLevel } from '../../../conformance/rule-model.ts';
-import { Redactor } from '../../../primitives/redaction.ts';
+import { Redactor } from '../../../primitives/redaction/redaction.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
 import { createProgressDisplay } from './progress.ts';
 import { listTargets, loadReport, publishOutcome, type ReportFlags } from './run.ts';

@@ -13,7 +13,7 @@ import {
 } from '../../../conformance/prompts/prompt-catalog.ts';
 import { formatMatrixPage } from '../../../conformance/report/matrix-page.ts';
 import { type ConformanceReport, readReport, buildReport } from '../../../conformance/report/build-report.ts';
-import { Redactor } from '../../../primitives/redaction.ts';
+import { Redactor } from '../../../primitives/redaction/redaction.ts';
 import {
   reportFileNames,
   type ReportFormat,

@@ -1,6 +1,6 @@
 import { diagnose, type DiagnosisStep } from '../../../conformance/doctor/diagnose.ts';
 import type { CheckedTransport } from '../../../conformance/rule-model.ts';
-import { Redactor } from '../../../primitives/redaction.ts';
+import { Redactor } from '../../../primitives/redaction/redaction.ts';
 import { createColors } from '../../terminal/colors.ts';
 import { expectUrl } from '../../inputs/expect-url.ts';
 import type { OutputFormat } from '../../inputs/shared-options.ts';

@@ -15,7 +15,7 @@ import {
 } from '../../invariants/schemas/schema.ts';
 import { isJsonObject, type JsonObject } from '../../../primitives/json.ts';
 import { asText, objectOf, objectsOf } from '../../drivers/normalized-views.ts';
-import { replaceJsonWebTokens } from '../../../primitives/json-web-tokens.ts';
+import { replaceJsonWebTokens } from '../../../primitives/redaction/json-web-tokens.ts';
 
 function urlSchema(tag: string): Schema {
   return (value, at, errors) => {

@@ -5,7 +5,7 @@ import {
 } from '../../../../../src/dialects/http/operation-request.ts';
 import { formatMemberPath, listRequestMembers } from '../../../../../src/dialects/http/request-members.ts';
 import { asJsonObject, isJsonObject } from '../../../../../src/primitives/json.ts';
-import { redactedPlaceholder } from '../../../../../src/primitives/redaction.ts';
+import { redactedPlaceholder } from '../../../../../src/primitives/redaction/redaction.ts';
 import { A2AError } from '../../../../../src/protocol/errors.ts';
 import {
   type LocatedJson,

@@ -3,7 +3,7 @@ import { encodeFrame } from '../../../../../src/dialects/protobuf/encode-message
 import { findGrpcMethod } from '../../../../../src/dialects/protobuf/grpc-service.ts';
 import { formatCurlCommand } from '../../../../../src/primitives/formats/curl-command.ts';
 import { parseJsonOrUndefined } from '../../../../../src/primitives/json.ts';
-import { redactedPlaceholder } from '../../../../../src/primitives/redaction.ts';
+import { redactedPlaceholder } from '../../../../../src/primitives/redaction/redaction.ts';
 import { isStreamingOperation } from '../../../../../src/protocol/agent.ts';
 import { type OperationModel, readDraft, type RequestDraft } from './request-draft.ts';
 import { secretHeaderNames, withoutSecrets } from './without-secrets.ts';

@@ -1,4 +1,4 @@
-import { Redactor } from '../../../../../src/primitives/redaction.ts';
+import { Redactor } from '../../../../../src/primitives/redaction/redaction.ts';
 import { dialectOfVariant } from '../../../../../src/dialects/http/operation-request.ts';
 import type { EditedRequest, RequestDraft } from './request-draft.ts';
 import { withoutSecrets } from './without-secrets.ts';

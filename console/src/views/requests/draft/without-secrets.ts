@@ -1,4 +1,4 @@
-import { Redactor } from '../../../../../src/primitives/redaction.ts';
+import { Redactor } from '../../../../../src/primitives/redaction/redaction.ts';
 import type { RequestDraft } from './request-draft.ts';
 
 /** Returns the headers of required credentials such as `bearer` or `apiKey X-Key`. */

@@ -1,4 +1,5 @@
 import { replaceJsonWebTokens } from './json-web-tokens.ts';
+import { replacePrivateKeys } from './private-keys.ts';
 
 /** Replacement of redacted secrets. */
 export const redactedPlaceholder = '[redacted]';
@@ -19,7 +20,6 @@ const formField = new RegExp(String.raw`(^|[?&\s"])((?:${secretNames})=)[^&\s"]+
 /** Tokens that services mark with a prefix. */
 const markedToken =
   /\b(?:sk-[\w-]{16,}|gh[oprsu]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abeoprs]-[\w-]{10,}|npm_\w{30,}|AKIA[\dA-Z]{16}|AIza[\w-]{30,})/g;
-const privateKey = /-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----[^]*?(?:-----END|$)/g;
 const urlPassword = /(:\/\/[^\s/?#@:"]{0,200}:)(?!redacted@)[^\s/?#@"]{1,200}@/g;
 const authScheme = /\b(Bearer|Basic)\s+[\w.~+/-]{8,}=*/g;
 
@@ -133,10 +133,9 @@ export class Redactor {
 }
 
 function redactCredentials(text: string): string {
-  return replaceJsonWebTokens(text, redactedPlaceholder)
+  return replacePrivateKeys(replaceJsonWebTokens(text, redactedPlaceholder), redactedPlaceholder)
     .replaceAll(authScheme, `$1 ${redactedPlaceholder}`)
     .replaceAll(markedToken, redactedPlaceholder)
-    .replaceAll(privateKey, redactedPlaceholder)
     .replaceAll(urlPassword, `$1${redactedPlaceholder}@`)
     .replaceAll(jsonMember, (member, start: string, name: string) =>
       secretField.test(name) ? `${start}"${redactedPlaceholder}"` : member,
