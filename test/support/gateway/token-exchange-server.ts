@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Closable } from '../close-after-each.ts';
 
 /** A response of a token endpoint. */
-export interface TokenResponse {
+interface TokenResponse {
   readonly status: number;
   readonly body: object;
   readonly headers?: Readonly<Record<string, string>>;
