@@ -3,6 +3,7 @@ import type { Check } from './check.ts';
 import { buildRuleResult } from './observation/invariant-monitor.ts';
 import { findUnmetPrecondition } from './preconditions.ts';
 import { Probe } from './probe.ts';
+import { findMisleadingMessage } from './prompts/misleading-message.ts';
 import type { ProbeContext } from './probe-context.ts';
 import { type RuleResult, type RuleVerdict, verdictForLevel } from './rule-model.ts';
 import type { RunChecksOptions } from './run-checks.ts';
@@ -24,7 +25,7 @@ export async function executeCheck(
   options: RunChecksOptions,
   remaining: number,
 ): Promise<RuleResult> {
-  const probe = new Probe(context);
+  const probe = new Probe({ ...context, prompts: context.prompts.forCheck() });
   const startedAt = performance.now();
   const { version, transport } = context.driver;
   const where = { version, transport: check.about === 'card' ? undefined : transport };
@@ -54,8 +55,14 @@ export async function executeCheck(
     if (remaining <= 0)
       throw new InconclusiveError('The time limit of the run was exceeded.', { kind: 'max-time' });
     const limit = Math.min(context.deadline * 2, remaining);
-    await withDeadline(() => check.run(probe), limit, options.signal);
+    try {
+      await withDeadline(() => check.run(probe), limit, options.signal);
+    } catch (error) {
+      if (error instanceof RuleViolationError) await requireRightMessages(probe, limit, options.signal);
+      throw error;
+    }
     const [first] = probe.warnings;
+    if (first) await requireRightMessages(probe, limit, options.signal);
     return first ? buildResult(verdictForLevel(check.level), first.message) : buildResult('pass', '');
   } catch (error) {
     if (error instanceof NotApplicableError) return buildUndecided('not-applicable', error);
@@ -64,6 +71,23 @@ export async function executeCheck(
       return buildResult(verdictForLevel(check.level), error.message, error);
     return buildResult('error', `Internal error of the suite: ${(error as Error).stack ?? String(error)}`);
   }
+}
+
+/** @throws InconclusiveError if a message that the user entered led to another state. */
+async function requireRightMessages(
+  { context }: Probe,
+  limit: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  // The invariants do not depend on these messages.
+  const probe = new Probe({ ...context, observe: () => {} });
+  let misleading: InconclusiveError | undefined;
+  const find = async (): Promise<void> => {
+    misleading = await findMisleadingMessage(probe);
+  };
+  // An agent that does not answer has violated the rule.
+  await withDeadline(find, limit, signal).catch(() => undefined);
+  if (misleading) throw misleading;
 }
 
 /** @throws NotApplicableError or InconclusiveError if the check needs a card that the agent does not publish. */
@@ -76,6 +100,7 @@ function requireCard(
   if (cardVersion !== version) throw new NotApplicableError(`The agent publishes no card of ${version}.`);
 }
 
+/** @throws InconclusiveError when the time is over */
 function withDeadline(
   work: () => Promise<void>,
   milliseconds: number,

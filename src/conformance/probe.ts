@@ -286,7 +286,10 @@ export class Probe extends CheckAssertions {
       ? created
       : await this.waitUntilTerminalOrInterrupted(task.id);
     if (stopped.state !== outcome)
-      throw new InconclusiveError(`The prompt for "${outcome}" led to the state "${stopped.state}".`);
+      throw new InconclusiveError(
+        `The message "${draft.text ?? draft.messageId}" for "${outcome}" led to the state "${stopped.state}".`,
+        { kind: 'prompt', outcome },
+      );
     return stopped;
   }
 

@@ -234,7 +234,7 @@ class CheckRun {
       hasCard: published !== undefined,
       cardUrl: published?.url ?? cardLocations(this.#url).at(driver.version === '0.1' ? -1 : 0) ?? this.#url,
       cardVersion: published?.version ?? driver.version,
-      prompts: new PromptCatalog(this.#options.prompts ?? {}, examples),
+      prompts: PromptCatalog.create(this.#options.prompts ?? {}, examples),
       examples: new ExampleResponses(examples),
       crashMonitor: this.#crashMonitor,
       webhookAccess: new WebhookAccess(),

@@ -72,7 +72,7 @@ export async function openPeer(
         hasCard: published !== undefined,
         cardUrl: published?.url ?? url,
         cardVersion: published?.version ?? driver.version,
-        prompts: new PromptCatalog(prompts, examples),
+        prompts: PromptCatalog.create(prompts, examples),
         examples: new ExampleResponses(examples),
         crashMonitor: new CrashMonitor(0),
         webhookAccess: new WebhookAccess(),

@@ -52,11 +52,38 @@ export const tckPrompts: OutcomePrompts = {
 /** Provides prompts for outcomes: configured by the user, or learned from responses. */
 export class PromptCatalog {
   readonly #prompts: Map<TargetOutcome, MessageDraft>;
+  readonly #configured: ReadonlySet<TargetOutcome>;
   readonly #firstExample: string | undefined;
+  readonly #used = new Set<TargetOutcome>();
 
-  constructor(prompts: OutcomePrompts, examples: readonly SkillExample[]) {
-    this.#prompts = new Map(Object.entries(prompts) as [TargetOutcome, MessageDraft][]);
-    this.#firstExample = examples[0]?.text;
+  private constructor(
+    prompts: Map<TargetOutcome, MessageDraft>,
+    configured: ReadonlySet<TargetOutcome>,
+    firstExample: string | undefined,
+  ) {
+    this.#prompts = prompts;
+    this.#configured = configured;
+    this.#firstExample = firstExample;
+  }
+
+  static create(configured: OutcomePrompts, examples: readonly SkillExample[]): PromptCatalog {
+    const prompts = new Map(Object.entries(configured) as [TargetOutcome, MessageDraft][]);
+    return new PromptCatalog(prompts, new Set(prompts.keys()), examples[0]?.text);
+  }
+
+  /** Returns the same prompts, which record those that one check uses. */
+  forCheck(): PromptCatalog {
+    return new PromptCatalog(this.#prompts, this.#configured, this.#firstExample);
+  }
+
+  /**
+   * Returns the outcomes whose prompts were used and come from the user, who may be wrong about them. Any state that a
+   * message for `completed` leads to is accepted.
+   */
+  sentByUser(): TargetOutcome[] {
+    return [...this.#used].filter(
+      (each) => each !== 'completed' && this.#configured.has(each) && !this.isFixture(each),
+    );
   }
 
   /** Returns a message that the agent claims to understand; its outcome is not known. */
@@ -71,6 +98,7 @@ export class PromptCatalog {
   /** @throws InconclusiveError if no prompt is known. */
   promptFor(outcome: TargetOutcome): MessageDraft {
     const prompt = this.#prompts.get(outcome);
+    this.#used.add(outcome);
     if (prompt) return this.#withFreshId(prompt);
     if (outcome === 'completed') return this.anyPrompt();
     throw new InconclusiveError(`No prompt known for target state "${outcome}".`, {
