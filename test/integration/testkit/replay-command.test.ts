@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect } from '../../../src/client/connect.ts';
 import { defineAgent } from '../../../src/engine/index.ts';
 import { serve } from '../../../src/server/node/serve.ts';
+import { harSchema } from '../../../src/tap/har/har-schema.ts';
 import { runDragoman, type RunningCommand } from '../../support/cli/run-command.ts';
 import { httpGet, httpPost } from '../../support/http/http-calls.ts';
 
@@ -52,6 +53,39 @@ describe('dragoman tap --record', () => {
     expect(text).toContain('my key is [redacted]');
     expect(text).not.toContain('blue-4711-whale');
     expect(text).not.toContain('sk-proj-0123456789abcdef');
+  });
+});
+
+describe('dragoman tap -o har', () => {
+  it('writes an HTTP archive that can be read and replayed', async () => {
+    const { stdout, code } = await run(['tap', '--read', file, '-o', 'har']).ended;
+    expect(code).toBe(0);
+    const { log } = harSchema.parse(JSON.parse(stdout));
+    expect(log).toMatchObject({ version: '1.2', creator: { name: 'dragoman' } });
+    const posted = log.entries.filter(({ request }) => request.method === 'POST');
+    expect(posted.map(({ response }) => response.status)).toEqual([200, 200]);
+    expect(posted[0]?.request.postData?.text).toContain('message/send');
+    expect(stdout).not.toContain('blue-4711-whale');
+
+    const archive = join(folder, 'talk.har');
+    writeFileSync(archive, stdout);
+    const texts = async (path: string): Promise<string[]> => {
+      const { stdout: lines } = await run(['tap', '--read', path, '-o', 'json']).ended;
+      const records = lines
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { decoded?: { operation?: string } });
+      return records.flatMap(({ decoded }) => decoded?.operation ?? []);
+    };
+    const operations = await texts(archive);
+    expect(operations).toContain('send');
+    expect(operations).toEqual(await texts(file));
+
+    const mock = run(['mock', '--replay', archive, '-o', 'json']);
+    const [line] = await mock.prints(/^\{.*\}\n/);
+    await using client = connect((JSON.parse(line) as { url: string }).url);
+    expect(await client.send('hello')).toMatchObject({ artifacts: [{ parts: [{ text: 'heard hello' }] }] });
+    await expect(client.send('hallo')).rejects.toThrow('recorded "hello", received "hallo"');
   });
 });
 
