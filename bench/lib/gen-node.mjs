@@ -144,8 +144,9 @@ export function once({ host, port, req }) {
 }
 
 /** Closed-loop load for `seconds`, or until `count` requests complete. The first `skip` seconds
- *  (connection ramp-up, JIT) are served but not recorded. */
-export function load({ host, port, req, reqs, conns, seconds, skip = 0, count = Infinity }) {
+ *  (connection ramp-up, JIT) are served but not recorded. With `rate`, the connections together send
+ *  at most that many requests per second, at even distances. */
+export function load({ host, port, req, reqs, conns, seconds, skip = 0, count = Infinity, rate = Infinity }) {
   return new Promise((resolve) => {
     const lat = [];
     let done = 0,
@@ -192,9 +193,16 @@ export function load({ host, port, req, reqs, conns, seconds, skip = 0, count = 
       socks.push(s);
       s.setNoDelay(true);
       let at = 0;
+      let due = t0 + (i / rate) * 1000;
       live++;
       const fire = () => {
         if (stop || sent >= count) return;
+        const wait = due - performance.now();
+        if (wait > 0) {
+          setTimeout(fire, wait);
+          return;
+        }
+        due += (conns / rate) * 1000;
         sent++;
         at = performance.now();
         s.write(render(pick()));

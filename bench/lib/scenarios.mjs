@@ -9,7 +9,7 @@ const TEXT = 'hello from the bench, please echo this short sentence';
 const useWrk = haveWrk();
 
 export class Bench {
-  /** target: {url, dialect, card?, pid?, probe?}; opts: {seconds, warmup, conns, genCore, gen} */
+  /** target: {url, dialect, card?, pid?, probe?}; opts: {seconds, warmup, conns, genCore, gen, rate}; `rate` needs gen: 'node' */
   constructor(target, opts = {}) {
     this.t = target;
     this.o = { seconds: 6, warmup: 2, conns: 64, gen: useWrk ? 'wrk' : 'node', ...opts };
@@ -88,7 +88,7 @@ export class Bench {
     const go = (s) =>
       this.o.gen === 'wrk'
         ? wrk({ host: this.host, port: this.port, reqs, conns, seconds: s, core: this.o.genCore })
-        : load({ host: this.host, port: this.port, reqs, conns, seconds: s });
+        : load({ host: this.host, port: this.port, reqs, conns, seconds: s, rate: this.o.rate });
     if (warmup) await go(warmup);
     const b0 = this.core(this.o.serverCore),
       c0 = this.cpu();
