@@ -1,10 +1,11 @@
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { Message } from '../../protocol/message.ts';
-import { operationNames } from '../../protocol/agent.ts';
+import { type Agent, type CallContext, operationNames } from '../../protocol/agent.ts';
+import type { AgentCard } from '../../protocol/card.ts';
 import { isTask, type Task, type TaskState } from '../../protocol/task.ts';
 import { requestAttributes, taskStateName } from '../../tracing/a2a-attributes.ts';
-import type { Span } from '../../tracing/tracing.ts';
+import type { Attributes, Span } from '../../tracing/tracing.ts';
 import type { HttpServerRequest } from '../http/http-message.ts';
 import { clientKey } from '../limits/client-limiter.ts';
 import type { OperationCall } from '../operations/invoke-agent.ts';
@@ -12,6 +13,25 @@ import type { ServerTelemetry } from './server-telemetry.ts';
 
 /** Transport of a request. */
 export type TransportName = 'JSONRPC' | 'HTTP+JSON' | 'GRPC';
+
+/** Cards of traced agents; undefined until the card is known. A request does not wait for it. */
+const knownCards = new WeakMap<Agent, AgentCard | undefined>();
+
+/** Reads the card of an agent once, for the names in its spans. */
+async function learnName(agent: Agent, call: CallContext): Promise<void> {
+  if (knownCards.has(agent)) return;
+  knownCards.set(agent, undefined);
+  try {
+    knownCards.set(agent, await agent.card(call));
+  } catch {
+    knownCards.delete(agent);
+  }
+}
+
+function nameAttributes(agent: Agent): Attributes {
+  const card = knownCards.get(agent);
+  return { 'gen_ai.agent.name': card?.name, 'gen_ai.agent.version': card?.version };
+}
 
 /** Telemetry of one request: operation, version, transport, outcome and tracing span. */
 export class RequestTelemetry {
@@ -34,6 +54,7 @@ export class RequestTelemetry {
   readonly startedAt = performance.now();
   readonly #telemetry: ServerTelemetry;
   #span: Span | undefined = undefined;
+  #agent: Agent | undefined = undefined;
   #hasEnded = false;
 
   constructor(telemetry: ServerTelemetry, request: HttpServerRequest) {
@@ -82,18 +103,23 @@ export class RequestTelemetry {
   }
 
   /** Runs a function in a tracing span, if tracing is enabled. */
-  async trace<T>({ operation, request, call }: OperationCall, work: () => Promise<T>): Promise<T> {
+  async trace<T>({ agent, operation, request, call }: OperationCall, work: () => Promise<T>): Promise<T> {
     const { tracing } = this.#telemetry;
     if (tracing.pending) await tracing.pending;
     if (!tracing.current) return work();
+    this.#agent = agent;
+    void learnName(agent, call);
     this.#span = tracing.current.start(operationNames[operation], {
       kind: 'server',
       from: call.headers ?? {},
-      attributes: requestAttributes(operation, request, {
-        version: this.version,
-        binding: this.transport,
-        tenant: call.tenant,
-      }),
+      attributes: {
+        ...requestAttributes(operation, request, {
+          version: this.version,
+          binding: this.transport,
+          tenant: call.tenant,
+        }),
+        ...nameAttributes(agent),
+      },
     });
     return this.#span.run(work);
   }
@@ -107,6 +133,7 @@ export class RequestTelemetry {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     this.#span?.set({
+      ...(this.#agent && nameAttributes(this.#agent)),
       'a2a.task.id': this.taskId,
       'a2a.task.state': this.state && taskStateName(this.state),
       'gen_ai.conversation.id': this.contextId,

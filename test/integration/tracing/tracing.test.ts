@@ -54,11 +54,11 @@ describe('tracing', () => {
       'a2a.task.state': 'TASK_STATE_COMPLETED',
       'gen_ai.conversation.id': task.contextId,
     };
-    expect(served.attributes).toEqual(shared);
+    const named = { 'gen_ai.agent.name': 'Echo', 'gen_ai.agent.version': expect.any(String) };
+    expect(served.attributes).toEqual({ ...shared, ...named });
     expect(called.attributes).toEqual({
       ...shared,
-      'gen_ai.agent.name': 'Echo',
-      'gen_ai.agent.version': expect.any(String),
+      ...named,
       'a2a.agent.card.url': `${url}/.well-known/agent-card.json`,
       'server.address': '127.0.0.1',
       'server.port': Number(new URL(url).port),
