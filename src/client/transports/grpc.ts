@@ -174,7 +174,10 @@ class GrpcBinding implements TransportBinding {
   ): AsyncGenerator<readonly StreamFrame[]> {
     try {
       for await (const batch of response.messages())
-        yield batch.map((message) => this.#decodeFrame(message, reader, method));
+        for (let at = 0; at < batch.length; at += decodedTogether)
+          yield batch
+            .slice(at, at + decodedTogether)
+            .map((message) => this.#decodeFrame(message, reader, method));
       // Temporary errors are thrown like errors of the connection, so that the stream is resumed.
       if (response.error) throw refineError(response.error, this.endpoint, response);
     } catch (thrown) {
@@ -220,6 +223,9 @@ type SingleResult = { readonly status: number; header(name: string): string | un
   | { readonly message: Uint8Array; readonly error?: undefined }
   | { readonly error: A2AError }
 );
+
+/** Messages that are decoded before the caller has received them: more of them only wait in memory. */
+const decodedTogether = 16;
 
 /** Bytes of a response without gRPC that are read, for the error. */
 const maxForeignBody = 1024 * 1024;
