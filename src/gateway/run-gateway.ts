@@ -127,7 +127,15 @@ class ManagedGateway implements RunningGateway {
       options.http ??
       withUserAgent(undiciHttpClient({ connectTimeout: 10_000, maxConnections: 256 }), gatewayProductName);
     const { file } = settings;
-    this.#mesh = new MeshConnections({ log, clock, file, openBroker: connectBroker, recorder, ownership });
+    this.#mesh = new MeshConnections({
+      log,
+      clock,
+      metrics: this.metrics,
+      file,
+      openBroker: connectBroker,
+      recorder,
+      ownership,
+    });
     this.#context = {
       gateway: this.#gateway,
       http: this.#http,

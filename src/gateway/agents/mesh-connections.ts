@@ -3,6 +3,7 @@ import { withArtifacts } from '../../artifacts/with-artifacts.ts';
 import { compositeKey } from '../../primitives/composite-key.ts';
 import type { Clock } from '../../primitives/clock.ts';
 import { type MeshDirectory, meshDirectory } from '../../mesh/mesh-directory.ts';
+import type { Metrics } from '../../metrics/metrics.ts';
 import type { MaybePromise } from '../../primitives/maybe-promise.ts';
 import type { MeshCall } from '../../mesh/server/mesh-server-options.ts';
 import { type MeshServer, serveOnMesh } from '../../mesh/server/serve-on-mesh.ts';
@@ -24,6 +25,7 @@ import type { GatewayRecorder } from '../telemetry/gateway-recorder.ts';
 export interface MeshConnectionsOptions {
   readonly log: LogSink;
   readonly clock: Clock;
+  readonly metrics?: Metrics | undefined;
   /** Configuration file; paths in the settings are relative to it. */
   readonly file: string;
   /** Replaces the connection by URL. */
@@ -51,7 +53,7 @@ export class MeshConnections {
   ): Promise<MeshServer> {
     const mesh = settings.exposeOnMesh as MeshSettings;
     const { name, displayName, convertProgress, idleTimeout, totalTimeout } = settings;
-    const { log, clock, recorder } = this.#options;
+    const { log, clock, recorder, metrics } = this.#options;
     return serveOnMesh(this.#withFiles(agent, name, mesh), {
       broker: await this.#broker(mesh),
       namespace: mesh.namespace,
@@ -67,6 +69,7 @@ export class MeshConnections {
       timeouts: { idle: idleTimeout, ...(totalTimeout !== undefined && { total: totalTimeout }) },
       clock,
       log,
+      onLimit: (limit) => metrics?.countLimitHit(limit),
       onLoss: (losses, { operation, version, taskId, side }) => {
         recorder?.recordLosses(losses, { operation, version, taskId, from: 'gateway', to: 'mesh' });
         log({

@@ -91,6 +91,7 @@ export class MeshReply {
       this.#log('warn', 'The task is too large; its artifacts were sent as updates only');
       if (shorter.length <= this.#settings.limits.payload) return this.#send(shorter);
     }
+    this.#settings.onLimit?.('meshResponse');
     const { agent, taskId } = this.address.ids;
     const error = new A2AError(
       'INTERNAL_ERROR',

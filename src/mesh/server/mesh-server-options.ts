@@ -74,6 +74,8 @@ export interface MeshServerOptions {
   readonly authorize?: (call: MeshCall) => MaybePromise<void>;
   readonly timeouts?: Partial<MeshServerTimeouts>;
   readonly limits?: Partial<MeshServerLimits>;
+  /** Called when a request or response exceeds its size limit, with a name for metrics. */
+  readonly onLimit?: (limit: 'meshRequest' | 'meshResponse') => void;
   /** Durable queue of requests, which retains them while no subscriber is connected. */
   readonly queue?: string;
   /** Whether several subscribers share the queue. @defaultValue false */
@@ -134,6 +136,7 @@ export interface MeshServerSettings {
   readonly authorize: MeshServerOptions['authorize'];
   readonly timeouts: MeshServerTimeouts;
   readonly limits: MeshServerLimits;
+  readonly onLimit: MeshServerOptions['onLimit'];
   readonly register: MeshRegister | undefined;
   readonly tracing: LazyTracing;
   readonly clock: Clock;
@@ -161,6 +164,7 @@ export function resolveMeshServerSettings(options: MeshServerOptions): MeshServe
       cachedResponses: 2 ** 25,
       ...options.limits,
     },
+    onLimit: options.onLimit,
     register: options.register,
     tracing: new LazyTracing(options.tracing),
     clock: options.clock ?? systemClock,

@@ -108,6 +108,7 @@ export class RequestDispatcher {
   #readEnvelope({ payload }: MeshMessage): MeshRpcRequest | undefined {
     const limit = this.#settings.limits.payload;
     if (payload.length > limit) {
+      this.#settings.onLimit?.('meshRequest');
       const text = `The request is too large: ${payload.length} of ${limit} characters`;
       throw new UnreadableRequestError('PAYLOAD_TOO_LARGE', text, null);
     }

@@ -45,6 +45,33 @@ const request = (text: string) => ({
 });
 
 describe('runGateway with a mesh', () => {
+  it('counts requests and responses above the size limit of the mesh', async () => {
+    const large = 'x'.repeat(10_000_000);
+    const url = await startAgent(
+      defineAgent({
+        name: 'Large',
+        description: 'Answers with a large text',
+        process: () => large,
+      }),
+    );
+    const running = await gateway(`
+listen: 0
+mesh: { url: "memory:gateway-limits", namespace: test }
+agents:
+  Large: { url: "${url}", expose: [http, mesh] }
+`);
+    const broker = await connectBroker('memory:gateway-limits');
+    open.push(broker);
+    const client = await MeshTestClient.join(broker, 'test');
+    await client.send('Large', 'a', request0_3('a', large, { method: 'message/send' }));
+    expect((await client.waitForResponse('a')).body.error.message).toContain('too large');
+    await client.send('Large', 'b', request0_3('b', 'hi', { method: 'message/send' }));
+    expect((await client.waitForResponse('b')).body.error.message).toContain('exceeds the size limit');
+    const { text } = await httpGet(`${running.url}/metrics`);
+    for (const limit of ['meshRequest', 'meshResponse'])
+      expect(text).toContain(`dragoman_limits_hit_total{limit="${limit}"} 1\n`);
+  });
+
   it.each([
     ['memory', true, () => Promise.resolve({ url: 'memory:gateway-test', remove: () => Promise.resolve() })],
     ['Mosquitto', mosquitto !== undefined, startMosquitto],

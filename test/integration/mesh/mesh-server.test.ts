@@ -208,7 +208,9 @@ describe('serveOnMesh', () => {
   });
 
   it('responds to malformed requests with an error and keeps processing', async () => {
-    const { caller, log } = await shown(echo(), { limits: { payload: 5000 } });
+    const exceeded: string[] = [];
+    const onLimit = (limit: string) => exceeded.push(limit);
+    const { caller, log } = await shown(echo(), { limits: { payload: 5000 }, onLimit });
     await caller.send('Shown', 'a', '{ not json');
     expect((await caller.waitForResponse('a')).body).toMatchObject({ id: null, error: { code: -32700 } });
     await caller.send('Shown', 'b', { jsonrpc: '2.0', id: 'b' });
@@ -217,6 +219,7 @@ describe('serveOnMesh', () => {
     expect((await caller.waitForResponse('c')).body).toMatchObject({ id: 'c', error: { code: -32601 } });
     await caller.send('Shown', 'd', request0_3('d', 'x'.repeat(6000)));
     expect((await caller.waitForResponse('d')).body.error.message).toContain('too large');
+    expect(exceeded).toEqual(['meshRequest']);
     await caller.send('Shown', 'e', {
       jsonrpc: '2.0',
       id: 'e',
