@@ -190,6 +190,40 @@ describe.skipIf(!browser)('request editor', () => {
     expect(tab.foreignRequests).toEqual([]);
   });
 
+  it('completes names and values with the keyboard, in light, dark and narrow windows', async () => {
+    const { page } = tab;
+    await tab.choose(server.url);
+    await tab.show('Requests');
+    await page.getByRole('tab', { name: 'Body and members' }).click();
+    const body = page.getByRole('textbox', { name: 'Body' });
+    const options = page.getByRole('listbox', { name: 'Suggestions' }).getByRole('option');
+    for (const [colorScheme, width] of [
+      ['light', 1280],
+      ['dark', 1280],
+      ['light', 390],
+    ] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 800 });
+      await body.fill('{"jsonrpc":"2.0","id":1,"method":"SendStreamingMessage",\n"params":{"message":{');
+      await body.press('End');
+      await body.pressSequentially('"r');
+      await options.first().waitFor();
+      expect(await accessibilityViolations(page)).toEqual([]);
+      await body.press('ArrowDown');
+      await body.press('ArrowUp');
+      expect(await options.first().getAttribute('aria-selected')).toBe('true');
+      await body.press('Enter');
+      await body.pressSequentially('"');
+      await options.filter({ hasText: 'ROLE_AGENT' }).waitFor();
+      await body.press('Escape');
+      expect(await options.count()).toBe(0);
+      await body.press('Control+Space');
+      await options.filter({ hasText: 'ROLE_USER' }).click();
+      expect(await body.inputValue()).toMatch(/"message":\{"role": "ROLE_USER"$/);
+    }
+    await page.setViewportSize({ width: 1280, height: 800 });
+  });
+
   it('keeps the drafts of two consoles apart', async () => {
     await using other = await serveConsole({ agents: [{ url: server.url }] });
     const context = tab.page.context();

@@ -3,6 +3,7 @@ import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { listRequestMembers, type RequestMember } from '../../../../src/dialects/http/request-members.ts';
 import { parseJsonOrUndefined } from '../../../../src/primitives/json.ts';
+import { BodyEditor } from './body-editor.tsx';
 import { insertMember } from './draft/insert-member.ts';
 import { type EditedRequest, formatBody, type RequestDraft } from './draft/request-draft.ts';
 import { operationNames } from './operation-names.ts';
@@ -44,15 +45,10 @@ export function TextPane({ request: { draft } }: { request: EditedRequest }) {
                   ))
                 : null}
             </div>
-            <textarea
-              class="input input-mono"
-              aria-label="Body"
-              spellcheck={false}
-              wrap="off"
-              value={draft.body}
-              onInput={(event) => changeDraft({ body: event.currentTarget.value })}
-              onScroll={(event) => {
-                if (lines.current) lines.current.scrollTop = event.currentTarget.scrollTop;
+            <BodyEditor
+              draft={draft}
+              onScroll={(top) => {
+                if (lines.current) lines.current.scrollTop = top;
               }}
             />
           </div>
