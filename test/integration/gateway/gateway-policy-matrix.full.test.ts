@@ -269,7 +269,7 @@ describe('policy of a gateway in all versions and transports', () => {
             : statuses[kind]?.includes(status) === true;
         if (denials.join() !== expected.join() || !isStatusRight)
           different.push(
-            `${name} ${JSON.stringify(scenario).slice(0, 80)}: explained ${result} ${expected}, decided ${denials} (${status})`,
+            `${name} ${JSON.stringify(scenario).slice(0, 80)}: explained ${result} ${expected.join()}, decided ${denials.join()} (${status})`,
           );
       }
     expect(different).toEqual([]);

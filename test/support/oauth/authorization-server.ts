@@ -57,7 +57,7 @@ export async function startAuthorizationServer(): Promise<AuthorizationServer> {
 
   /** Returns the client that sent a request; undefined if it is unknown or did not authenticate. */
   function clientOf({ text, headers }: RawServerRequest): string | undefined {
-    const [, basic] = /^Basic (.*)$/.exec(String(headers.authorization ?? '')) ?? [];
+    const [, basic] = /^Basic (.*)$/.exec(headers.authorization ?? '') ?? [];
     if (basic === undefined) {
       const id = new URLSearchParams(text).get('client_id') ?? '';
       return clients.has(id) && id !== confidentialClient.clientId ? id : undefined;
