@@ -165,6 +165,49 @@ describe.skipIf(!browser)('traffic view', () => {
     await tab.page.getByRole('button', { name: 'Back to live' }).click();
   });
 
+  it('keeps the labels of arrows inside their columns', async () => {
+    await tab.show('Traffic');
+    const summary = `send ${'a-very-long-name-of-a-method '.repeat(10)}${'x'.repeat(300)}`;
+    const pairs = [
+      ['client', 'gateway'],
+      ['gateway', 'agent'],
+      ['agent', 'client'],
+      ['gateway', 'gateway'],
+      ['agent', 'agent'],
+    ];
+    const records = pairs.map(([from, to], at) => ({
+      ...record,
+      from,
+      to,
+      exchangeId: `e${at}`,
+      decoded: { summary },
+    }));
+    for (const width of [1280, 900]) {
+      await tab.page.setViewportSize({ width, height: 800 });
+      await importFile(`long-${width}.jsonl`, file(...records));
+      await tab.page.getByText(`long-${width}.jsonl`).waitFor();
+      const labels = rows.locator('.traffic-summary');
+      await expect.poll(() => labels.count()).toBe(pairs.length);
+      const outside = await labels.evaluateAll((elements: any[]) =>
+        elements.flatMap((label) => {
+          const arrow = label.parentElement;
+          // The label of an arrow to the same participant is beside it.
+          const column = arrow.classList.contains('traffic-arrow-self')
+            ? label.closest('[role=option]')
+            : arrow;
+          const [inner, outer] = [label.getBoundingClientRect(), column.getBoundingClientRect()];
+          const isInside = inner.left >= outer.left - 1 && inner.right <= outer.right + 1;
+          return isInside && inner.width > 0
+            ? []
+            : [`${arrow.className}: ${inner.left}-${inner.right} of ${outer.left}-${outer.right}`];
+        }),
+      );
+      expect(outside).toEqual([]);
+    }
+    await tab.page.setViewportSize({ width: 1280, height: 800 });
+    await tab.page.getByRole('button', { name: 'Back to live' }).click();
+  });
+
   it('logs no errors except for rejected files', () => {
     expect(tab.pageErrors.filter((each) => !each.includes('status of 400'))).toEqual([]);
     expect(tab.foreignRequests).toEqual([]);
