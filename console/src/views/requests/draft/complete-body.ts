@@ -10,7 +10,7 @@ export interface Completion {
 }
 
 /** A name or value that the version defines at a place of the body. */
-export interface Suggestion {
+interface Suggestion {
   readonly label: string;
   /** Type of a member, with its rule. */
   readonly detail: string;
