@@ -9,9 +9,9 @@ const shownAttributes = ['title', 'aria-label', 'aria-description', 'alt'] as co
  * messages come from peers.
  */
 export function escapeRenderedTexts(): void {
-  const before = options.vnode;
+  const before = options.vnode?.bind(options);
   options.vnode = (vnode) => {
-    escapeTexts(vnode as RenderedNode);
+    escapeTexts(vnode);
     before?.(vnode);
   };
 }
