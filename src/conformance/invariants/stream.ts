@@ -26,6 +26,16 @@ function eventTime(event: NormalizedEvent): string | undefined {
   return event.kind === 'task' ? event.task.timestamp : undefined;
 }
 
+/** Returns true for the final status of versions before 1.0 that repeats the state of a task. */
+function isFinalRepetition(event: NormalizedEvent, former: NormalizedEvent | undefined): boolean {
+  return (
+    event.kind === 'status' &&
+    event.final &&
+    former?.kind === 'task' &&
+    eventState(event) === former.task.state
+  );
+}
+
 /** Rules of streams. */
 export const streamInvariants = defineInvariants(
   { category: 'streaming', versions: ['1.0', '0.3', '0.1'], preconditions: ['streaming'] },
@@ -61,8 +71,10 @@ export const streamInvariants = defineInvariants(
       check: onStream(({ events }) => {
         const terminal = events.findIndex((event) => terminalStates.has(eventState(event)));
         if (terminal < 0) return [];
-        // The complete task may end the stream.
-        const [next] = events.slice(terminal + 1).filter(({ kind }) => kind !== 'task');
+        // The complete task may end the stream; a final status may end one that started with the ended task.
+        const [next] = events
+          .slice(terminal + 1)
+          .filter((event) => event.kind !== 'task' && !isFinalRepetition(event, events[terminal]));
         return next ? [`A ${next.kind} event follows the status ${eventState(events[terminal])}`] : [];
       }),
     },
