@@ -27,7 +27,18 @@ describe('listVariants', () => {
       ['1.0/JSONRPC', '0.3/JSONRPC'],
     ],
     ['puts the used variant first', ['0.3 JSONRPC', '1.0 JSONRPC'], '1.0', ['1.0/JSONRPC', '0.3/JSONRPC']],
-    ['omits unsupported variants', ['1.0 GRPC', '9.9 JSONRPC', '0.3.0 jsonrpc'], '0.3', ['0.3/JSONRPC']],
+    [
+      'omits unsupported variants',
+      ['0.1 GRPC', '1.0 SMTP', '9.9 JSONRPC', '0.3.0 jsonrpc'],
+      '0.3',
+      ['0.3/JSONRPC'],
+    ],
+    [
+      'lists gRPC',
+      ['1.0 JSONRPC', '1.0 GRPC', '0.3.0 grpc'],
+      '1.0',
+      ['1.0/JSONRPC', '1.0/GRPC', '0.3/GRPC'],
+    ],
     ['keeps 0.2, which uses the 0.3 dialect', ['0.2.5 JSONRPC'], '0.3', ['0.2/JSONRPC']],
     [
       'adds the used variant if the card does not list it',

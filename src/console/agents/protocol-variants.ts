@@ -1,4 +1,5 @@
 import { supportedVersions } from '../../dialects/negotiation.ts';
+import { grpcServiceOf } from '../../dialects/protobuf/grpc-service.ts';
 import { type AgentCard, formatVariant, type ProtocolVariant } from '../../protocol/card.ts';
 
 /** Returns the supported protocol variants of a card without duplicates, the variant that the client uses first. */
@@ -8,10 +9,11 @@ export function listVariants({ interfaces }: AgentCard, used: ProtocolVariant): 
     const version = supportedVersions.find(
       (each) => protocolVersion === each || protocolVersion.startsWith(`${each}.`),
     );
-    const transport = (['JSONRPC', 'HTTP+JSON'] as const).find(
+    const transport = (['JSONRPC', 'HTTP+JSON', 'GRPC'] as const).find(
       (each) => each === protocolBinding.toUpperCase(),
     );
-    if (version && transport) variants.set(formatVariant({ version, transport }), { version, transport });
+    if (!version || !transport || (transport === 'GRPC' && !grpcServiceOf(version))) continue;
+    variants.set(formatVariant({ version, transport }), { version, transport });
   }
   const isUsed = (variant: ProtocolVariant) => formatVariant(variant) === formatVariant(used);
   const all = [...variants.values()];

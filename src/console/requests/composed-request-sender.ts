@@ -1,4 +1,4 @@
-import { type HttpClient, HttpTransportError } from '../../client/http/http-client.ts';
+import { type HttpClient, type HttpRequest, HttpTransportError } from '../../client/http/http-client.ts';
 import { noResponseError } from '../../client/http/response-errors.ts';
 import { parseTarget } from '../../client/http/send-request.ts';
 import { MalformedMessageError } from '../../dialects/protobuf/byte-reader.ts';
@@ -7,10 +7,7 @@ import { findGrpcMethod } from '../../dialects/protobuf/grpc-service.ts';
 import { parseBoundedJson } from '../../primitives/json.ts';
 import { redactedPlaceholder } from '../../primitives/redaction/redaction.ts';
 import { A2AError, canceledError, invalidField } from '../../protocol/errors.ts';
-import { ByteBudget } from '../../server/limits/byte-budget.ts';
-import { GrpcCallRecorder } from '../../tap/recorders/grpc-call-recorder.ts';
-import { headersOf, tapHttpClient } from '../../tap/recorders/tap-http-client.ts';
-import { TrafficRecorder } from '../../tap/recorders/traffic-recorder.ts';
+import { tapHttpClient } from '../../tap/recorders/tap-http-client.ts';
 import type { TrafficLog } from '../../tap/traffic-log.ts';
 import type { ConsoleAgent } from '../agents/console-agent.ts';
 import { credentialHeaders, credentialQuery } from '../agents/credentials.ts';
@@ -56,8 +53,9 @@ export class ComposedRequestSender {
     const outgoing = await this.#addCredentials(agent, input);
     const logs = [log, ...(this.#context.trafficLog ? [this.#context.trafficLog] : [])];
     try {
-      if (input.isGrpc) await this.#sendGrpc(outgoing, input.body ?? '', logs, signal);
-      else await this.#sendHttp(outgoing, input.body, logs, signal);
+      const { path } = parseTarget(outgoing.url);
+      const body = input.isGrpc ? encodeGrpcBody(path, input.body ?? '') : input.body;
+      await this.#send({ ...outgoing, path, body, http2: input.isGrpc === true, signal }, logs);
     } catch (thrown) {
       if (signal.aborted) throw canceledError(signal);
       if (thrown instanceof HttpTransportError) throw noResponseError(thrown, outgoing.url);
@@ -87,11 +85,9 @@ export class ComposedRequestSender {
     return { method, url: url.href, headers: { ...added, ...headers }, destination };
   }
 
-  async #sendHttp(
-    { method, url, headers, destination }: OutgoingRequest,
-    body: string | undefined,
+  async #send(
+    { destination, ...request }: OutgoingRequest & Pick<HttpRequest, 'path' | 'body' | 'http2' | 'signal'>,
     logs: readonly TrafficLog[],
-    signal: AbortSignal,
   ): Promise<void> {
     const { nameAt } = this.#context;
     const http = logs.reduce(
@@ -99,59 +95,11 @@ export class ComposedRequestSender {
       this.#context.http,
     );
     const { origin, egress } = destination;
-    const { path } = parseTarget(url);
-    const response = await http.request({ method, origin, egress, path, headers, body, signal });
+    const response = await http.request({ ...request, origin, egress });
     let size = 0;
     for await (const bytes of response.chunks()) {
       size += bytes.length;
       this.#checkSize(size);
-    }
-  }
-
-  async #sendGrpc(
-    { method, url, headers, destination }: OutgoingRequest,
-    body: string,
-    logs: readonly TrafficLog[],
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { nameAt, http } = this.#context;
-    const { origin, egress } = destination;
-    const { path } = parseTarget(url);
-    const frame = encodeGrpcBody(path, body);
-    const limit = this.#maxResponseBytes;
-    const budget = new ByteBudget({ total: limit, perClient: limit });
-    const calls = logs.map(
-      (log) =>
-        new GrpcCallRecorder(new TrafficRecorder(log), {
-          participants: { from: 'console', to: () => nameAt(origin) },
-          head: { method, url, headers },
-          path,
-          reservations: [budget.open('client'), budget.open('agent')],
-        }),
-    );
-    for (const call of calls) call.requestBytes(frame);
-    try {
-      const request = { method, origin, egress, path, headers, body: frame, http2: true, signal };
-      const response = await http.request(request);
-      const head = headersOf(response);
-      for (const call of calls) call.response(response.status, head);
-      let size = 0;
-      for await (const bytes of response.chunks()) {
-        size += bytes.length;
-        this.#checkSize(size);
-        for (const call of calls) call.responseBytes(bytes);
-      }
-      const trailers = Object.fromEntries(
-        ['grpc-status', 'grpc-message', 'grpc-status-details-bin'].map((name) => [
-          name,
-          response.trailer?.(name) ?? response.header(name),
-        ]),
-      );
-      for (const call of calls) call.end(trailers);
-    } catch (thrown) {
-      const reason = signal.aborted ? 'The client aborted the request' : A2AError.from(thrown).message;
-      for (const call of calls) call.interrupted(reason);
-      throw thrown;
     }
   }
 

@@ -76,7 +76,7 @@ const part = z.union(
   { error: 'must have exactly one of text, raw (base64), url and data' },
 ) satisfies z.ZodType<Part>;
 
-const transport = z.enum(['JSONRPC', 'HTTP+JSON']);
+const transport = z.enum(['JSONRPC', 'HTTP+JSON', 'GRPC']);
 const variant = z.strictObject({
   version: z.enum(['1.0', '0.3', '0.2', '0.1']),
   transport,
@@ -150,7 +150,7 @@ export const conformanceInputSchema = z.strictObject({
 export const rerunInputSchema = z.strictObject({
   test: text,
   version: z.enum(['1.0', '0.3', '0.1']),
-  transport: z.enum(['JSONRPC', 'HTTP+JSON', 'GRPC']).exactOptional(),
+  transport: transport.exactOptional(),
 }) satisfies z.ZodType<RerunInput>;
 
 const uploadedResult = z.object({
@@ -158,7 +158,7 @@ const uploadedResult = z.object({
   status: z.enum(['pass', 'warn', 'fail', 'skip']),
   verdict: z.enum(['pass', 'fail', 'warn', 'not-applicable', 'inconclusive', 'error']),
   version: z.enum(['1.0', '0.3', '0.1']),
-  transport: z.enum(['JSONRPC', 'HTTP+JSON', 'GRPC']).exactOptional(),
+  transport: transport.exactOptional(),
 }) satisfies z.ZodType<ComparedResult>;
 
 /** A JSON report of the command or the page. Only the verdicts are kept. */

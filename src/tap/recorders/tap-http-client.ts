@@ -1,6 +1,11 @@
-import type { HttpClient, HttpResponse } from '../../client/http/http-client.ts';
-import { type ExchangeEnd, HttpExchangeRecorder } from './http-exchange-recorder.ts';
+import type { HttpClient, HttpRequest, HttpResponse } from '../../client/http/http-client.ts';
+import {
+  type ExchangeEnd,
+  type ExchangeParticipants,
+  HttpExchangeRecorder,
+} from './http-exchange-recorder.ts';
 import { agentNameFromUrl } from '../participants.ts';
+import { tapGrpcCall } from './tap-grpc-call.ts';
 import { TrafficRecorder, type TrafficRecorderOptions } from './traffic-recorder.ts';
 import type { TrafficLog } from '../traffic-log.ts';
 
@@ -27,20 +32,25 @@ const recordedHeaders = [
   'www-authenticate',
 ];
 
+/** Records one exchange of a client. Nothing is recorded after its end. */
+export interface ClientExchange {
+  /** Records the start of the response. Without `body`, the body follows in chunks. */
+  response(status: number, headers: Record<string, string>, body?: string): void;
+  chunk(bytes: Uint8Array): void;
+  /** @param response - its trailers; undefined if the body was not read to its end. */
+  end(end: ExchangeEnd, response?: HttpResponse): void;
+}
+
 /** Records the requests and responses of an HTTP client. */
 export function tapHttpClient(http: HttpClient, log: TrafficLog, options: TapHttpClientOptions): HttpClient {
   const recorder = new TrafficRecorder(log, options);
   const { from, to = agentNameFromUrl } = options;
   return {
     async request(request) {
-      const { method, origin, path, headers, body } = request;
-      const participants = { from, to: () => to(origin) };
-      const exchange = new HttpExchangeRecorder(
-        recorder,
-        participants,
-        { method, url: origin + path, headers },
-        typeof body === 'object' ? { bytes: [body], length: body.length } : body,
-      );
+      const participants = { from, to: () => to(request.origin) };
+      const exchange = request.http2
+        ? tapGrpcCall(recorder, participants, request)
+        : tapHttpExchange(recorder, participants, request);
       try {
         return recordResponse(await http.request(request), exchange);
       } catch (thrown) {
@@ -55,10 +65,29 @@ export function tapHttpClient(http: HttpClient, log: TrafficLog, options: TapHtt
   };
 }
 
-function recordResponse(response: HttpResponse, exchange: HttpExchangeRecorder): HttpResponse {
+function tapHttpExchange(
+  recorder: TrafficRecorder,
+  participants: ExchangeParticipants,
+  { method, origin, path, headers, body }: HttpRequest,
+): ClientExchange {
+  return new HttpExchangeRecorder(
+    recorder,
+    participants,
+    { method, url: origin + path, headers },
+    typeof body === 'object' ? { bytes: [body], length: body.length } : body,
+  );
+}
+
+function recordResponse(response: HttpResponse, exchange: ClientExchange): HttpResponse {
   const { status } = response;
   const names = response.headerNames?.() ?? recordedHeaders;
   const headers = headersOf(response, names);
+  let isOver = false;
+  const end = (how: ExchangeEnd, complete?: HttpResponse): void => {
+    if (isOver) return;
+    isOver = true;
+    exchange.end(how, complete);
+  };
   return {
     status,
     header: (name) => response.header(name),
@@ -68,43 +97,39 @@ function recordResponse(response: HttpResponse, exchange: HttpExchangeRecorder):
       try {
         const text = await response.text(limit);
         exchange.response(status, headers, text);
-        exchange.end('complete');
+        end('complete', response);
         return text;
       } catch (thrown) {
         exchange.response(status, headers, '');
-        exchange.end({ reason: describeError(thrown) });
+        end({ reason: describeError(thrown) });
         throw thrown;
       }
     },
     async *chunks() {
       exchange.response(status, headers);
-      let end: ExchangeEnd = { reason: 'The client disconnected' };
       try {
         for await (const bytes of response.chunks()) {
           exchange.chunk(bytes);
           yield bytes;
         }
-        end = 'complete';
+        end('complete', response);
       } catch (thrown) {
-        end = { reason: describeError(thrown) };
+        end({ reason: describeError(thrown) });
         throw thrown;
       } finally {
-        exchange.end(end);
+        end({ reason: 'The client disconnected' });
       }
     },
     discard() {
       exchange.response(status, headers, '');
-      exchange.end('complete');
+      end('complete');
       response.discard();
     },
   };
 }
 
 /** Returns the values of headers. */
-export function headersOf(
-  response: Pick<HttpResponse, 'header' | 'headerNames'>,
-  names: readonly string[] = response.headerNames?.() ?? [],
-): Record<string, string> {
+function headersOf(response: HttpResponse, names: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const name of names) {
     const value = response.header(name);

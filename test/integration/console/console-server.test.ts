@@ -116,6 +116,8 @@ describe('console API', () => {
           { version: '0.3', transport: 'JSONRPC' },
           { version: '0.3', transport: 'HTTP+JSON' },
           { version: '0.1', transport: 'JSONRPC' },
+          { version: '1.0', transport: 'GRPC' },
+          { version: '0.3', transport: 'GRPC' },
         ],
         isStreaming: true,
         hasCredentials: false,
@@ -154,70 +156,72 @@ describe('console API', () => {
   });
 });
 
-describe.each([undefined, '1.0/JSONRPC', '1.0/HTTP+JSON', '0.3/JSONRPC', '0.3/HTTP+JSON', '0.1/JSONRPC'])(
-  'chat over %s',
-  (text) => {
-    const [version, transport] = [text?.slice(0, 3), text?.slice(4)];
-    const variant = text === undefined ? {} : { variant: { version, transport } };
-    const query = text === undefined ? '' : `?variant=${encodeURIComponent(text)}`;
+describe.each([
+  undefined,
+  '1.0/JSONRPC',
+  '1.0/HTTP+JSON',
+  '1.0/GRPC',
+  '0.3/JSONRPC',
+  '0.3/HTTP+JSON',
+  '0.3/GRPC',
+  '0.1/JSONRPC',
+])('chat over %s', (text) => {
+  const [version, transport] = [text?.slice(0, 3), text?.slice(4)];
+  const variant = text === undefined ? {} : { variant: { version, transport } };
+  const query = text === undefined ? '' : `?variant=${encodeURIComponent(text)}`;
 
-    it('streams a valid event sequence', async () => {
-      const events = await page.collect(`agents/${id}/messages`, { ...parts('hi'), ...variant });
-      expect(events.at(-1)).toEqual({ kind: 'done' });
-      expect(events.flatMap((each) => each.findings ?? [])).toEqual([]);
-      expect(kinds(events)).toContain('artifact');
-      expect(JSON.stringify(events)).toContain('You said: hi');
-    });
+  it('streams a valid event sequence', async () => {
+    const events = await page.collect(`agents/${id}/messages`, { ...parts('hi'), ...variant });
+    expect(events.at(-1)).toEqual({ kind: 'done' });
+    expect(events.flatMap((each) => each.findings ?? [])).toEqual([]);
+    expect(kinds(events)).toContain('artifact');
+    expect(JSON.stringify(events)).toContain('You said: hi');
+  });
 
-    it('returns one result without streaming if requested', async () => {
-      const events = await page.collect(`agents/${id}/messages`, {
-        ...parts('hi'),
-        ...variant,
-        stream: false,
-      });
-      expect(kinds(events)).toEqual(['result', 'done']);
-      expect(events[0].result.status.state).toBe('completed');
+  it('returns one result without streaming if requested', async () => {
+    const events = await page.collect(`agents/${id}/messages`, {
+      ...parts('hi'),
+      ...variant,
+      stream: false,
     });
+    expect(kinds(events)).toEqual(['result', 'done']);
+    expect(events[0].result.status.state).toBe('completed');
+  });
 
-    it('replies to a question of the agent', async () => {
-      const interrupted = await page.collect(`agents/${id}/messages`, { ...parts('ask'), ...variant });
-      const last = interrupted.findLast((each) => each.event?.kind === 'status');
-      expect(last.event.status.state).toBe('input-required');
-      const { taskId, contextId } = last.event;
-      const more = await page.collect(`agents/${id}/messages`, {
-        ...parts('this one'),
-        taskId,
-        contextId,
-        ...variant,
-      });
-      expect(JSON.stringify(more)).toContain('this one');
-      const task = await page.requestJson(`agents/${id}/tasks/${taskId}${query}`);
-      expect(task.status.state).toBe('completed');
+  it('replies to a question of the agent', async () => {
+    const interrupted = await page.collect(`agents/${id}/messages`, { ...parts('ask'), ...variant });
+    const last = interrupted.findLast((each) => each.event?.kind === 'status');
+    expect(last.event.status.state).toBe('input-required');
+    const { taskId, contextId } = last.event;
+    const more = await page.collect(`agents/${id}/messages`, {
+      ...parts('this one'),
+      taskId,
+      contextId,
+      ...variant,
     });
+    expect(JSON.stringify(more)).toContain('this one');
+    const task = await page.requestJson(`agents/${id}/tasks/${taskId}${query}`);
+    expect(task.status.state).toBe('completed');
+  });
 
-    it('continues the task after a disconnect, resubscribes and cancels it', async () => {
-      let taskId = '';
-      for await (const { event } of page.stream(`agents/${id}/messages`, { ...parts('slow'), ...variant })) {
-        taskId = event.task?.id ?? event.taskId;
-        break;
-      }
-      await waitUntil(() => working.has(taskId), 'the agent works');
-      const following = page.stream(`agents/${id}/tasks/${taskId}/events${query}`);
-      expect((await following.next()).value.event.task.id).toBe(taskId);
-      const canceled = await page.requestJson(
-        `agents/${id}/tasks/${taskId}/cancel${query}`,
-        undefined,
-        'POST',
-      );
-      expect(canceled.status.state).toBe('canceled');
-      const rest: any[] = [];
-      for await (const each of following) rest.push(each);
-      expect(rest.at(-1)).toEqual({ kind: 'done' });
-      expect(JSON.stringify(rest)).toContain('canceled');
-      await waitUntil(() => working.size === 0, 'the agent stops');
-    });
-  },
-);
+  it('continues the task after a disconnect, resubscribes and cancels it', async () => {
+    let taskId = '';
+    for await (const { event } of page.stream(`agents/${id}/messages`, { ...parts('slow'), ...variant })) {
+      taskId = event.task?.id ?? event.taskId;
+      break;
+    }
+    await waitUntil(() => working.has(taskId), 'the agent works');
+    const following = page.stream(`agents/${id}/tasks/${taskId}/events${query}`);
+    expect((await following.next()).value.event.task.id).toBe(taskId);
+    const canceled = await page.requestJson(`agents/${id}/tasks/${taskId}/cancel${query}`, undefined, 'POST');
+    expect(canceled.status.state).toBe('canceled');
+    const rest: any[] = [];
+    for await (const each of following) rest.push(each);
+    expect(rest.at(-1)).toEqual({ kind: 'done' });
+    expect(JSON.stringify(rest)).toContain('canceled');
+    await waitUntil(() => working.size === 0, 'the agent stops');
+  });
+});
 
 describe('chat with agents of other implementations', () => {
   it.each([
