@@ -33,12 +33,7 @@ describe('listVariants', () => {
       '0.3',
       ['0.3/JSONRPC'],
     ],
-    [
-      'lists gRPC',
-      ['1.0 JSONRPC', '1.0 GRPC', '0.3.0 grpc'],
-      '1.0',
-      ['1.0/JSONRPC', '1.0/GRPC', '0.3/GRPC'],
-    ],
+    ['lists gRPC', ['1.0 JSONRPC', '1.0 GRPC', '0.3.0 grpc'], '1.0', ['1.0/JSONRPC', '1.0/GRPC', '0.3/GRPC']],
     ['keeps 0.2, which uses the 0.3 dialect', ['0.2.5 JSONRPC'], '0.3', ['0.2/JSONRPC']],
     [
       'adds the used variant if the card does not list it',

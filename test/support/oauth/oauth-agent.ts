@@ -2,8 +2,12 @@ import { card1_0At } from '../cli/client-command.ts';
 import { type RawServer, respondJson, startRawServer } from '../http/raw-server.ts';
 import type { AuthorizationServer } from './authorization-server.ts';
 
-/** Starts an agent that accepts the tokens of an authorization server and says welcome. */
-export function startOAuthAgent(server: AuthorizationServer): Promise<RawServer> {
+/**
+ * Starts an agent that accepts the tokens of an authorization server and says welcome.
+ *
+ * @param card - members of its card.
+ */
+export function startOAuthAgent(server: AuthorizationServer, card: object = {}): Promise<RawServer> {
   return startRawServer((request, response, url) => {
     if (request.method === 'GET') {
       const flow = {
@@ -13,7 +17,8 @@ export function startOAuthAgent(server: AuthorizationServer): Promise<RawServer>
       };
       const scheme = { oauth2SecurityScheme: { flows: { authorizationCode: flow } } };
       const securityRequirements = [{ schemes: { login: { list: ['read'] } } }];
-      respondJson(response, card1_0At(url, { securitySchemes: { login: scheme }, securityRequirements }));
+      const security = { securitySchemes: { login: scheme }, securityRequirements };
+      respondJson(response, card1_0At(url, { ...security, ...card }));
       return;
     }
     const [, token = ''] = /^Bearer (.+)$/.exec(request.headers.authorization ?? '') ?? [];
