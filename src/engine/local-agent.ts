@@ -1,5 +1,4 @@
 import type { TaskStore, TaskLog } from '../store/task-store.ts';
-import { memoryTaskStore } from '../store/memory-task-store.ts';
 import type { Agent, CallContext } from '../protocol/agent.ts';
 import type { AgentCard } from '../protocol/card.ts';
 import { A2AError } from '../protocol/errors.ts';
@@ -23,7 +22,7 @@ import { copyingAgent } from './copying-agent.ts';
 import { systemClock } from '../primitives/clock.ts';
 import { found } from './runs/found-log.ts';
 import { TaskReads } from './streams/task-reads.ts';
-import { sharedViewOf } from '../primitives/copies/shared-view.ts';
+import { agentTaskStore } from './agent-task-store.ts';
 import { monotonicTimestamps } from './monotonic-timestamps.ts';
 import type { AgentDefinition, AgentOptions, LocalAgent, ProcessFunction } from './agent-definition.ts';
 import { type ContextHistory, readContextHistory } from './messages/context-history.ts';
@@ -106,8 +105,8 @@ class Engine implements LocalAgent, TaskRunHost {
     this.timestamp = monotonicTimestamps(clock);
     this.newId = options.generateId ?? uuidV7;
     this.#card = buildCard(definition);
-    this.#taskStore = sharedViewOf(options.taskStore ?? memoryTaskStore({ now: () => clock.now() }));
     this.report = quietLogSink(options.log);
+    this.#taskStore = agentTaskStore(options.taskStore, clock, this.report);
     this.#skills = StructuredSkills.of(definition);
     const process = processOf(definition, this.#skills);
     this.#tracer = RunTracer.of(options.tracing, definition);
@@ -116,7 +115,7 @@ class Engine implements LocalAgent, TaskRunHost {
     options.metrics?.observeRuns(() => this.#runs.size);
     options.metrics?.observeStore(this.#taskStore);
     this.#validator = new MessageValidator(definition);
-    this.#watchdog = new Watchdog(this.#runs, clock, options);
+    this.#watchdog = new Watchdog(this.#runs, clock, options, this.report);
     this.getTask = new TaskReads(this.#taskStore, clock).getTask;
     this.#push = new PushConfigService(this.#taskStore, definition, options, this);
     const plan = recoveryPlan(definition, process, this.#tracer);

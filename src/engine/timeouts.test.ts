@@ -22,8 +22,10 @@ function stuck(options: AgentOptions, process?: (go: Promise<void>) => ProcessFu
 }
 
 describe('idleTimeout', () => {
-  it('fails a task without output', async () => {
-    const { agent, clock } = stuck({ idleTimeout: 60_000 });
+  it('fails a task without output, and logs it', async () => {
+    const logged: string[] = [];
+    const log = ({ message }: { message: string }) => logged.push(message);
+    const { agent, clock } = stuck({ idleTimeout: 60_000, log });
     const sent = agent.send(userRequest('hi'));
     await new Promise(setImmediate);
     clock.step(59_999);
@@ -32,6 +34,7 @@ describe('idleTimeout', () => {
     const task = expectTask(await sent);
     expect(task.status.state).toBe('failed');
     expect(statusTextOf(task)).toBe('The agent produced no output for 60 s.');
+    expect(logged).toEqual(['The agent produced no output for 60 s.']);
   });
 
   it('defaults to 15 minutes', async () => {

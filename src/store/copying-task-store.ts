@@ -69,6 +69,14 @@ class CopyingTaskStore implements TaskStore {
     this.#store.onCommand = notify && ((log, command) => notify(copyingLog(log), command));
   }
 
+  get onEvicted(): TaskStore['onEvicted'] {
+    return this.#store.onEvicted;
+  }
+
+  set onEvicted(notify: TaskStore['onEvicted']) {
+    this.#store.onEvicted = notify;
+  }
+
   expire: TaskStore['expire'] = (before) => this.#store.expire(before);
 
   putPushConfig: TaskStore['putPushConfig'] = (owner, config, delivered) =>

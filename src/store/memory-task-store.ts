@@ -90,6 +90,7 @@ class MemoryTaskStore implements TaskStore, LogBackend {
   #count = 0;
   #bytes = 0;
   #evictedCount = 0;
+  onEvicted: TaskStore['onEvicted'] = undefined;
   readonly #shares: OwnerShares;
   /**
    * Finished tasks in order of completion. Those before `#expired` are deleted, those before `#archived` have no log.
@@ -348,6 +349,7 @@ class MemoryTaskStore implements TaskStore, LogBackend {
 
   #evict(record: TaskRecord): void {
     this.#evictedCount++;
+    if (Number.isInteger(Math.log10(this.#evictedCount))) this.onEvicted?.(this.#evictedCount);
     this.#delete(record);
     this.#deleted++;
     if (this.#deleted > 1_000 && this.#deleted * 2 > this.#finished.length) this.#compact();

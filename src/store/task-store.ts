@@ -183,6 +183,8 @@ export interface TaskStore extends AsyncDisposable {
   command?(log: TaskLog, command: TaskCommand, isDone: (event: StreamEvent) => boolean): PromiseLike<void>;
   /** Called with commands for tasks that this process holds. A command may arrive twice, or never. */
   onCommand?: ((log: TaskLog, command: TaskCommand) => void) | undefined;
+  /** Called with the number of evicted tasks after the first, the tenth, the hundredth, and so on. */
+  onEvicted?: ((count: number) => void) | undefined;
   /**
    * Deletes tasks in a terminal state whose last status change is older. A task with undelivered notifications is kept
    * for up to 7 days more.

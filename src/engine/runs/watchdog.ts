@@ -1,6 +1,8 @@
 import type { Clock } from '../../primitives/clock.ts';
+import type { LogSink } from '../../primitives/log.ts';
 import type { AgentOptions } from '../agent-definition.ts';
 import type { TaskRunTable } from './run-table.ts';
+import type { TaskRun } from './task-run.ts';
 
 const defaultIdleTimeout = 15 * 60_000;
 
@@ -8,6 +10,7 @@ const defaultIdleTimeout = 15 * 60_000;
 export class Watchdog {
   readonly #runs: TaskRunTable;
   readonly #clock: Pick<Clock, 'monotonic' | 'every'>;
+  readonly #report: LogSink;
   readonly #idleTimeout: number;
   readonly #deadline: number;
   /** Milliseconds between two checks; 0 if there is nothing to check. */
@@ -16,8 +19,14 @@ export class Watchdog {
   #checkedAt = 0;
   #isStopped = false;
 
-  constructor(runs: TaskRunTable, clock: Pick<Clock, 'monotonic' | 'every'>, options: AgentOptions) {
+  constructor(
+    runs: TaskRunTable,
+    clock: Pick<Clock, 'monotonic' | 'every'>,
+    options: AgentOptions,
+    report: LogSink,
+  ) {
     this.#runs = runs;
+    this.#report = report;
     this.#clock = clock;
     this.#idleTimeout = options.idleTimeout ?? defaultIdleTimeout;
     this.#deadline = options.deadline ?? 0;
@@ -58,11 +67,16 @@ export class Watchdog {
       // The time that the client takes to answer does not count, nor does an outage of the task store.
       if (run.isAsking || run.isPaused) continue;
       if (this.#deadline > 0 && now - run.startedAt >= this.#deadline) {
-        run.stop('failed', `The agent did not finish within ${formatSeconds(this.#deadline)}.`);
+        this.#fail(run, `The agent did not finish within ${formatSeconds(this.#deadline)}.`);
       } else if (this.#idleTimeout > 0 && now - run.activeAt >= this.#idleTimeout) {
-        run.stop('failed', `The agent produced no output for ${formatSeconds(this.#idleTimeout)}.`);
+        this.#fail(run, `The agent produced no output for ${formatSeconds(this.#idleTimeout)}.`);
       }
     }
+  }
+
+  #fail(run: TaskRun, message: string): void {
+    this.#report({ level: 'warn', message, taskId: run.taskId });
+    run.stop('failed', message);
   }
 }
 
