@@ -42,6 +42,10 @@ describe('Redactor', () => {
       'ghp_0123456789abcdefghij0123',
       'xoxb-1234567890-abc',
       'AKIA0123456789ABCDEF',
+      'github_pat_0123456789abcdefghij0123',
+      'glpat-0123456789abcdefghij',
+      'npm_0123456789abcdefghij0123456789',
+      `AIza${'0123456789'.repeat(4)}`,
     ];
     for (const secret of secrets)
       expect(redactor.redactText(`use ${secret}, please`)).toBe('use [redacted], please');
@@ -50,7 +54,14 @@ describe('Redactor', () => {
     expect(redactor.redactText('at https://bob:hunter2@host.example/x')).toBe(
       'at https://bob:[redacted]@host.example/x',
     );
-    for (const text of ['a task-sk-1 here', 'http://localhost:4000/a@b', 'skipped'])
+    for (const text of [
+      'a task-sk-1 here',
+      'npm_config_registry',
+      'github_pat_x',
+      'AKIA',
+      'http://localhost:4000/a@b',
+      'skipped',
+    ])
       expect(redactor.redactText(text)).toBe(text);
   });
 

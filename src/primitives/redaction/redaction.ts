@@ -1,3 +1,4 @@
+import { replaceFormFields } from './form-fields.ts';
 import { replaceJsonWebTokens } from './json-web-tokens.ts';
 import { replacePrivateKeys } from './private-keys.ts';
 
@@ -16,10 +17,10 @@ const secretQuery = /^(?:key|sig|signature|auth|code)$/i;
 const jsonMember = /("([\w-]+)"\s*:\s*)"(?:[^"\\]|\\[^])*(?:\\?$|")/g;
 /** A member of JSON inside of a JSON string. */
 const escapedMember = /(\\"([\w-]+)\\"\s*:\s*)\\"[^"\\]*(?:\\?$|\\")/g;
-const formField = new RegExp(String.raw`(^|[?&\s"])((?:${secretNames})=)[^&\s"]+`, 'gi');
-/** Tokens that services mark with a prefix. */
-const markedToken =
-  /\b(?:sk-[\w-]{16,}|gh[oprsu]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abeoprs]-[\w-]{10,}|npm_\w{30,}|AKIA[\dA-Z]{16}|AIza[\w-]{30,})/g;
+/** A prefix with which services mark their tokens, and what follows. */
+const markedToken = /\b(sk-|gh[oprsu]_|github_pat_|glpat-|xox[abeoprs]-|npm_|AKIA|AIza)([\w-]+)/g;
+/** Minimum number of characters after prefixes that start so. Shorter texts are words. */
+const minTokenLengths = { 'sk-': 16, gh: 20, github: 20, glpat: 16, xox: 10, npm: 30, AKIA: 16, AIza: 30 };
 const urlPassword = /(:\/\/[^\s/?#@:"]{0,200}:)(?!redacted@)[^\s/?#@"]{1,200}@/g;
 const authScheme = /\b(Bearer|Basic)\s+[\w.~+/-]{8,}=*/g;
 
@@ -133,17 +134,24 @@ export class Redactor {
 }
 
 function redactCredentials(text: string): string {
-  return replacePrivateKeys(replaceJsonWebTokens(text, redactedPlaceholder), redactedPlaceholder)
+  const redacted = replacePrivateKeys(replaceJsonWebTokens(text, redactedPlaceholder), redactedPlaceholder)
     .replaceAll(authScheme, `$1 ${redactedPlaceholder}`)
-    .replaceAll(markedToken, redactedPlaceholder)
+    .replaceAll(markedToken, (token, prefix: string, rest: string) =>
+      rest.length >= minLengthAfter(prefix) ? redactedPlaceholder : token,
+    )
     .replaceAll(urlPassword, `$1${redactedPlaceholder}@`)
     .replaceAll(jsonMember, (member, start: string, name: string) =>
       secretField.test(name) ? `${start}"${redactedPlaceholder}"` : member,
     )
     .replaceAll(escapedMember, (member, start: string, name: string) =>
       secretField.test(name) ? `${start}\\"${redactedPlaceholder}\\"` : member,
-    )
-    .replaceAll(formField, `$1$2${redactedPlaceholder}`);
+    );
+  return replaceFormFields(redacted, (name) => secretField.test(name), redactedPlaceholder);
+}
+
+function minLengthAfter(prefix: string): number {
+  const [, length = 0] = Object.entries(minTokenLengths).find(([start]) => prefix.startsWith(start)) ?? [];
+  return length;
 }
 
 /** Returns the forms in which a credential may appear: the header value, without scheme, and the decoded `Basic` value. */
