@@ -38,10 +38,10 @@ async function reach(probe: Probe, outcome: TargetOutcome): Promise<string | und
     return outcome === 'message' ? outcome : 'a direct message without a task';
   const task = probe.driver.decodeTask(response.result);
   if (task?.id === undefined) return undefined;
-  // An agent that does not return immediately is slow as well.
-  const isSlow = restingStates.has(task.state)
-    ? performance.now() - startedAt >= slowFrom
-    : !restingStates.has((await probe.getTask(task.id)).state);
+  const isWorking =
+    !restingStates.has(task.state) && !restingStates.has((await probe.getTask(task.id)).state);
+  // An agent that does not return immediately is slow as well, and so may be the way to it.
+  const isSlow = isWorking || performance.now() - startedAt >= slowFrom;
   const stopped = await probe.waitUntilTerminalOrInterrupted(task.id);
   const state = `the state "${stopped.state}"`;
   switch (outcome) {

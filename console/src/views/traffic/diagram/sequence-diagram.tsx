@@ -93,7 +93,9 @@ export function SequenceDiagram() {
   // The scroll position follows after this frame: its rows would be drawn and replaced at once.
   const lastTop = Math.max(0, headHeight + count * height - size.value.height);
   const top = isFollowing.value ? lastTop : scroll.value.top;
-  const { first, end } = computeWindow(count, height, top, size.value.height, beyond);
+  // Rows beyond the visible ones are for scrolling; while the view follows, they would be drawn in vain with each frame.
+  const overscan = isFollowing.value ? 1 : beyond;
+  const { first, end } = computeWindow(count, height, top, size.value.height, overscan);
   const columns = visibleColumns(scroll.value.left, size.value.width, column, participants.names.length);
   // Rows that leave the view reuse their elements for rows that enter it: creating elements is the main cost.
   const slots = end - first + 1;
