@@ -15,6 +15,6 @@ describe.concurrent('runMutant', () => {
     async (_id, mutant) => {
       expect((await runMutant(suite, mutant)).missed).toEqual([]);
     },
-    60_000,
+    300_000,
   );
 });

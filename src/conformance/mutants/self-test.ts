@@ -23,12 +23,12 @@ export interface RuleSuite {
   readonly invariants: readonly Invariant[];
 }
 
-function runOptions(suite: RuleSuite, mutant: Partial<MutantAgent>): RunChecksOptions {
+function runOptions(suite: RuleSuite, mutant: Partial<MutantAgent>, timeout: number): RunChecksOptions {
   const headers = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
   return {
     ...suite,
     prompts: fixturePrompts,
-    timeout: 6_000,
+    timeout,
     ...(mutant.versions ? { versions: mutant.versions } : {}),
     transports: mutant.transports ?? jsonTransports,
     ...(mutant.requiresAuthentication
@@ -66,8 +66,20 @@ const trafficChecks: ReadonlySet<string> = new Set([
   'push-before.create',
 ]);
 
-/** Runs the rules that must detect a mutant against it. */
+/** Milliseconds for a response of a mutant. Some never respond, so that the suite waits this long for them. */
+const shortTimeout = 6_000;
+const longTimeout = 60_000;
+
+/**
+ * Runs the rules that must detect a mutant against it. On a busy machine a response may take longer than the suite waits: a
+ * mutant that was missed is tested again with more time.
+ */
 export async function runMutant(suite: RuleSuite, mutant: MutantAgent): Promise<MutantResult> {
+  const result = await testMutant(suite, mutant, shortTimeout);
+  return result.isKilled ? result : testMutant(suite, mutant, longTimeout);
+}
+
+async function testMutant(suite: RuleSuite, mutant: MutantAgent, timeout: number): Promise<MutantResult> {
   const ids = [mutant.violates].flat();
   const served = await serveMutant(mutant);
   try {
@@ -77,7 +89,7 @@ export async function runMutant(suite: RuleSuite, mutant: MutantAgent): Promise<
     const traffic = isInvariant ? suite.checks.filter(({ id }) => trafficChecks.has(id)) : [];
     const outcome = await runChecks(
       served.url,
-      runOptions({ ...suite, checks: [...new Set([...checks, ...traffic])] }, mutant),
+      runOptions({ ...suite, checks: [...new Set([...checks, ...traffic])] }, mutant, timeout),
     );
     return judge(mutant, ids, outcome.results);
   } finally {
@@ -112,8 +124,7 @@ export async function findFalsePositives(
     const served = await serveMutant(variant);
     try {
       // A correct agent never runs into the timeout; a long one avoids errors on busy machines.
-      const options = { ...runOptions(suite, variant), timeout: 30_000 };
-      const { results } = await runChecks(served.url, options);
+      const { results } = await runChecks(served.url, runOptions(suite, variant, longTimeout));
       falsePositives.push(
         ...results.filter(({ verdict }) => verdict === 'fail' || verdict === 'warn' || verdict === 'error'),
       );

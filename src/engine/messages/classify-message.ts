@@ -130,8 +130,28 @@ export async function classifyRejected(
 ): Promise<MessageClass> {
   const knownTaskId = conflictingTask(error, taskStore);
   if (knownTaskId === undefined) throw error;
-  if (request.clientTaskId !== undefined) return classifyMessage(taskStore, owner, request, rule);
+  if (request.clientTaskId !== undefined)
+    return (
+      (await findTwin(taskStore, owner, knownTaskId, request)) ??
+      classifyMessage(taskStore, owner, request, rule)
+    );
   return rule.isMarked ? findDuplicate(taskStore, owner, knownTaskId, request) : newTask;
+}
+
+/**
+ * Returns the task of the same message without an id, which another process has received as well: the task did not exist when
+ * this one was received, so that it cannot be an answer.
+ */
+async function findTwin(
+  taskStore: TaskStore,
+  owner: string,
+  taskId: string,
+  { message }: SendRequest,
+): Promise<MessageClass | undefined> {
+  const log = await taskStore.open(owner, taskId);
+  if (log) await whenSettled(log);
+  const [first] = log?.task().history ?? [];
+  return log && first && isSameMessage(first, message, true) ? { kind: 'duplicate', log } : undefined;
 }
 
 /**

@@ -40,15 +40,22 @@ export class RecordingClient {
     return this.#client.version === '0.1';
   }
 
-  /** Sends a message until it is accepted. */
-  async send(message: ChaosMessage, isFirst = true): Promise<SeenTask & { failures: number }> {
+  /**
+   * Sends a message until it is accepted.
+   *
+   * @param mayBeRefused - the task may have ended, which counts as accepted.
+   */
+  async send(
+    message: ChaosMessage,
+    { isFirst = true, mayBeRefused = false } = {},
+  ): Promise<SeenTask & { failures: number }> {
     const since = performance.now();
     let attempts = 0;
     const task = await this.#repeat(async () => {
       if (attempts++ === 0 || !this.isWithoutIds) return this.#client.send(message);
       const accepted = await this.#findAccepted(message, isFirst);
       return accepted ?? this.#client.send(message);
-    });
+    }, mayBeRefused);
     this.#accept(message, task.id);
     this.#show(task, since);
     return { ...task, failures: attempts - 1 };
@@ -156,7 +163,7 @@ export class RecordingClient {
     }
   }
 
-  async #repeat<T>(attempt: () => Promise<T>): Promise<T> {
+  async #repeat<T>(attempt: () => Promise<T>, mayBeRefused = false): Promise<T> {
     for (let failures = 0; ; failures++) {
       if (this.#signal.aborted) throw new Error(`${this.name} waits for ever`);
       try {
@@ -166,7 +173,7 @@ export class RecordingClient {
         const text = `${this.name}: ${error.message}`;
         this.#errors.set(text, (this.#errors.get(text) ?? 0) + 1);
         // Without message ids, an attempt is also refused if an earlier one was accepted meanwhile.
-        if (!error.isTemporary && !(this.isWithoutIds && failures > 0))
+        if (!error.isTemporary && !mayBeRefused && !(this.isWithoutIds && failures > 0))
           throw new Error(text, { cause: error });
         await delay(retryDelay);
       }

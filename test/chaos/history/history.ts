@@ -42,6 +42,8 @@ export interface ExpectedOutcome {
   readonly taskId: string;
   readonly state: string;
   readonly text: string;
+  /** The other text that is allowed. */
+  readonly orText?: string;
 }
 
 /** A webhook that an agent has accepted. */
