@@ -133,8 +133,8 @@ function postgres({ rows, version }) {
     `| the same, 99 % | ${one(({ latency }) => latency.p99)} |`,
     `| takeover of 20 tasks after \`kill -9\`, in seconds (lease of 10 s) | ${one(({ takeover }) => takeover.kill / 1_000)} |`,
     `| takeover of 20 tasks after SIGTERM, in seconds | ${one(({ takeover }) => takeover.term / 1_000)} |`,
-    `| processor time of 2 replicas per request, × one | ${one(({ replicas }) => replicas[2].cpuUsPerReq / replicas[1].cpuUsPerReq)} |`,
-    `| processor time of 4 replicas per request, × one | ${one(({ replicas }) => replicas[4].cpuUsPerReq / replicas[1].cpuUsPerReq)} |`,
+    `| processor time of 2 replicas per request, × one, 800 requests per second each | ${one(({ replicas }) => replicas[2].cpuUsPerReq / replicas[1].cpuUsPerReq)} |`,
+    `| processor time of 4 replicas per request, × one, 800 requests per second each | ${one(({ replicas }) => replicas[4].cpuUsPerReq / replicas[1].cpuUsPerReq)} |`,
   ];
 }
 
