@@ -1,8 +1,16 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
 
+/** Colors change gradually after the color scheme has changed: their contrast is that of the end. */
+const transitionsEnd = `Promise.all(
+  document.getAnimations()
+    .filter((each) => each instanceof CSSTransition)
+    .map((each) => each.finished.catch(() => undefined)),
+).then(() => undefined)`;
+
 /** Returns serious and critical axe violations with their elements. */
 export async function accessibilityViolations(page: Page, rules?: string[]): Promise<string[]> {
+  await page.evaluate(transitionsEnd);
   const axe = new AxeBuilder({ page: page as never });
   const { violations } = await (rules ? axe.withRules(rules) : axe).analyze();
   return violations
