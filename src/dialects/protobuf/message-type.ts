@@ -31,8 +31,9 @@ export interface FieldType {
   readonly alternatives: readonly string[];
   /** True for ids of tasks, contexts, messages and artifacts. */
   readonly isId: boolean;
-  /** The bit of this field, and those of the fields that it is read together with: itself and the alternatives. */
+  /** The bit of this field among the fields of its message. */
   readonly bit: number;
+  /** The bits of this field and its alternatives: if none of them was read before, there is no former value. */
   readonly relatedBits: number;
 }
 
