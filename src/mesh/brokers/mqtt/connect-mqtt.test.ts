@@ -24,6 +24,7 @@ async function connectTo(broker: TestBroker, options: MqttOptions = {}): Promise
   const connection = await connectMqtt(broker.url, {
     minDelay: 10,
     maxDelay: 100,
+    connectTimeout: 120_000,
     closeTimeout: 500,
     ...options,
   });
@@ -61,6 +62,23 @@ describe.skipIf(mosquitto === undefined)('connectMqtt with default Mosquitto', (
     await Promise.all(published);
     await received.waitForCount(3);
     expect(received.payloads.toSorted()).toEqual(['a/1', 'b/1', 'c/1']);
+  });
+
+  it('delivers a message after a restart whose subscriber returns later than the publisher', async () => {
+    const broker = await startBroker();
+    const one = await connectTo(broker, { minDelay: 1, maxDelay: 1 });
+    await broker.kill();
+    await broker.restart();
+    const received = new Collector();
+    const early = await connectTo(broker);
+    await early.subscribe('early', () => {});
+    const published = one.publish('late', '1');
+    // The broker acknowledges in order: it has had no subscriber for the first message.
+    await one.publish('early', '2');
+    const late = await connectTo(broker);
+    await late.subscribe('late', received.add);
+    await published;
+    await received.waitForCount(1);
   });
 
   describe('shared queue', () => {

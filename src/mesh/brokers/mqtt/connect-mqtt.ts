@@ -61,7 +61,9 @@ class MqttBrokerConnection implements BrokerConnection {
       random,
     };
     const id = newId();
-    this.#publisher = new MqttPublisher({ id, clock, resubscribeTime: maxDelay });
+    // A subscriber may wait for its last reconnection delay, and then for the broker.
+    const resubscribeTime = maxDelay + this.#connectTimeout;
+    this.#publisher = new MqttPublisher({ id, clock, resubscribeTime });
     this.#connection = new MqttConnection(
       this.#connectionOptions,
       { clientId: `p${id}`, expiry: 0, receiveMaximum: 1 },
