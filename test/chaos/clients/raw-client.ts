@@ -1,4 +1,5 @@
-import { streamSseFrames } from '../../support/http/sse-frames.ts';
+import { Agent, type Dispatcher, request as requestOver } from 'undici';
+import { parseSseFrames } from '../../support/http/sse-frames.ts';
 import { ChaosRequestError, type ChaosClient, type SeenEvent, type SeenTask } from './chaos-client.ts';
 import { readWireEvent, readWireTask, type WireRequest, type WireVariant } from './wire-variants.ts';
 
@@ -25,12 +26,19 @@ function toError(status: number, json: Wire): ChaosRequestError {
 
 /** Creates a client that writes and reads the wire format itself. */
 export function rawClient(variant: WireVariant, choose: ChooseReplica): ChaosClient {
-  async function open(request: WireRequest, signal: AbortSignal, after?: number): Promise<Response> {
+  const http = new Agent({
+    headersTimeout: requestTimeout,
+    // Between two parts of the body.
+    bodyTimeout: requestTimeout,
+    connect: { timeout: requestTimeout },
+  });
+
+  async function open(request: WireRequest, after?: number): Promise<Dispatcher.ResponseData> {
     const { method, path, body } = request;
     try {
-      return await fetch(`${choose()}${path}`, {
-        method,
-        signal,
+      return await requestOver(`${choose()}${path}`, {
+        dispatcher: http,
+        method: method as Dispatcher.HttpMethod,
         headers: {
           'content-type': 'application/json',
           ...(variant.version !== '0.1' && { 'a2a-version': variant.version }),
@@ -39,45 +47,36 @@ export function rawClient(variant: WireVariant, choose: ChooseReplica): ChaosCli
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
     } catch (error) {
-      throw new ChaosRequestError(String((error as Error).cause ?? error), { isTemporary: true });
+      throw new ChaosRequestError(String(error), { isTemporary: true });
     }
   }
 
   async function call(request: WireRequest): Promise<SeenTask> {
-    const response = await open(request, AbortSignal.timeout(requestTimeout));
+    const { statusCode, body } = await open(request);
     let json: Wire;
     try {
-      json = await response.json();
+      json = await body.json();
     } catch (error) {
-      throw new ChaosRequestError(`${response.status} ${String(error)}`, { isTemporary: true });
+      throw new ChaosRequestError(`${statusCode} ${String(error)}`, { isTemporary: true });
     }
-    if (!response.ok || json.error) throw toError(response.status, json);
+    if (statusCode >= 300 || json.error) throw toError(statusCode, json);
     return readWireTask(variant.isRpc ? json.result : json);
   }
 
   async function* follow(request: WireRequest, after?: number): AsyncGenerator<SeenEvent> {
-    const controller = new AbortController();
-    let timer: NodeJS.Timeout | undefined;
-    const restart = (): void => {
-      clearTimeout(timer);
-      timer = setTimeout(() => controller.abort(), requestTimeout);
-    };
-    restart();
-    const response = await open(request, controller.signal, after);
+    const { statusCode, headers, body } = await open(request, after);
     try {
-      if (!response.headers.get('content-type')?.startsWith('text/event-stream'))
-        throw toError(response.status, await response.json());
-      for await (const { id, data } of streamSseFrames(response)) {
-        restart();
-        if (data?.error) throw toError(response.status, data);
+      if (!String(headers['content-type']).startsWith('text/event-stream'))
+        throw toError(statusCode, await body.json());
+      for await (const { id, data } of parseSseFrames(body)) {
+        if (data?.error) throw toError(statusCode, data);
         if (id !== undefined && data) yield readWireEvent(variant.isRpc ? data.result : data, id);
       }
     } catch (error) {
       if (error instanceof ChaosRequestError) throw error;
       throw new ChaosRequestError(`The stream broke: ${String(error)}`, { isTemporary: true });
     } finally {
-      clearTimeout(timer);
-      controller.abort();
+      body.on('error', () => {}).destroy();
     }
   }
 
@@ -89,6 +88,6 @@ export function rawClient(variant: WireVariant, choose: ChooseReplica): ChaosCli
     get: (id) => call(variant.get(id)),
     cancel: (id) => call(variant.cancel(id)),
     subscribe: (id, after) => follow(variant.subscribe(id), after),
-    close: async () => {},
+    close: () => http.destroy(),
   };
 }

@@ -9,8 +9,8 @@ import {
   type SeenTask,
 } from './chaos-client.ts';
 
-/** Milliseconds between two attempts. */
-const retryDelay = 100;
+/** Milliseconds before the second attempt, and between later ones at most: clients that wait for a fault leave it the processor. */
+const [minRetryDelay, maxRetryDelay] = [100, 800];
 
 /** Counts the errors that clients received, by text. */
 export type ErrorCounts = Map<string, number>;
@@ -175,7 +175,7 @@ export class RecordingClient {
         // Without message ids, an attempt is also refused if an earlier one was accepted meanwhile.
         if (!error.isTemporary && !mayBeRefused && !(this.isWithoutIds && failures > 0))
           throw new Error(text, { cause: error });
-        await delay(retryDelay);
+        await delay(Math.min(minRetryDelay * 2 ** failures, maxRetryDelay));
       }
     }
   }

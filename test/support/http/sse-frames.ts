@@ -23,9 +23,14 @@ export async function* streamSseFrames(response: Response): AsyncGenerator<TestS
   if (!response.headers.get('content-type')?.startsWith('text/event-stream') || !response.body) {
     throw new Error(`Expected an event stream, got ${response.status} ${await response.text()}`);
   }
+  yield* parseSseFrames(response.body as unknown as AsyncIterable<Uint8Array>);
+}
+
+/** Parses SSE frames as their bytes arrive. */
+export async function* parseSseFrames(body: AsyncIterable<Uint8Array>): AsyncGenerator<TestSseFrame> {
   const decoder = new TextDecoder();
   let text = '';
-  for await (const bytes of response.body as unknown as AsyncIterable<Uint8Array>) {
+  for await (const bytes of body) {
     text += decoder.decode(bytes, { stream: true });
     for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
       yield parse(text.slice(0, end));
