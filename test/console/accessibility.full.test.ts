@@ -37,4 +37,16 @@ describe.skipIf(!browser)('console page', () => {
         expect(await accessibilityViolations(upConsole.page, rules), view).toEqual([]);
       }
     });
+
+  it('is tested by rules that report a button without a name and a text without contrast', async () => {
+    await upConsole.page.emulateMedia({ colorScheme: 'light' });
+    await upConsole.page.evaluate(`
+      document.querySelector('main').append(document.createElement('button'));
+      const pale = document.querySelector('main').appendChild(document.createElement('p'));
+      pale.textContent = 'pale';
+      Object.assign(pale.style, { color: '#ddd', background: '#fff' });
+    `);
+    const found = await accessibilityViolations(upConsole.page);
+    expect(found.map((violation) => violation.split(':')[0])).toEqual(['button-name', 'color-contrast']);
+  });
 });
