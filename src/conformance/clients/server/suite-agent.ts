@@ -6,6 +6,7 @@ import type { CheckedVariant } from '../../conformance-level.ts';
 import type { CheckedTransport } from '../../rule-model.ts';
 import { flattenHeaders } from '../../wire/http-exchange.ts';
 import { buildSuiteCard, type CardFeatures, type CardInterface } from './agent-cards.ts';
+import { ClosedPort } from './closed-port.ts';
 import { CorrectAgent, type RunValues } from './correct-agent.ts';
 import { decodeRestCall, decodeRpcCall } from './decode-call.ts';
 import { FrontDoor } from './front-door.ts';
@@ -89,6 +90,7 @@ export class SuiteAgent {
   readonly #grpc: GrpcEndpoint;
   readonly #door: FrontDoor;
   #grpcPort = 0;
+  #closed: ClosedPort | undefined;
   #addresses: AgentAddresses | undefined;
 
   constructor(variant: CheckedVariant, script: AgentScript, values: RunValues, holdTime: number) {
@@ -133,22 +135,21 @@ export class SuiteAgent {
   }
 
   async start(): Promise<AgentAddresses> {
-    const unused = createServer();
-    const [port, otherPort, closedPort, grpcPort, untrustedPort] = await Promise.all([
+    const [port, otherPort, closed, grpcPort, untrustedPort] = await Promise.all([
       this.#door.listen(),
       listen(this.#other),
-      listen(unused),
+      ClosedPort.reserve(),
       this.#grpc.listen(),
       this.#untrusted && listen(this.#untrusted),
     ]);
-    unused.close();
+    this.#closed = closed;
     this.#grpcPort = grpcPort;
     const agent = `http://127.0.0.1:${port}`;
     this.#addresses = {
       agent,
       other: `http://127.0.0.1:${otherPort}`,
       untrusted: untrustedPort === undefined ? undefined : `https://127.0.0.1:${untrustedPort}`,
-      closed: `http://127.0.0.1:${closedPort}`,
+      closed: `http://127.0.0.1:${closed.port}`,
       interfaces: {
         JSONRPC: `${agent}${paths.JSONRPC}`,
         'HTTP+JSON': `${agent}${paths['HTTP+JSON']}`,
@@ -175,6 +176,7 @@ export class SuiteAgent {
     this.#http.closeAllConnections();
     this.#other.closeAllConnections();
     this.#grpc.close();
+    this.#closed?.release();
   }
 
   #receive(origin: RequestOrigin, request: IncomingMessage, response: ServerResponse): void {
