@@ -49,4 +49,17 @@ describe.skipIf(!browser)('console page', () => {
     const found = await accessibilityViolations(upConsole.page);
     expect(found.map((violation) => violation.split(':')[0])).toEqual(['button-name', 'color-contrast']);
   });
+
+  it('is tested in the colors after transitions, also if a transition replaces another one', async () => {
+    await upConsole.page.reload();
+    await upConsole.page.evaluate(`{
+      const text = document.body.appendChild(document.createElement('p'));
+      text.textContent = 'pale at first';
+      Object.assign(text.style, { color: '#ddd', background: '#fff' });
+      text.computedStyleMap().get('color');
+      Object.assign(text.style, { transition: 'color 600s', color: '#000' });
+      setTimeout(() => void (text.style.color = '#111'), 20);
+    }`);
+    expect(await accessibilityViolations(upConsole.page, ['color-contrast'])).toEqual([]);
+  });
 });
