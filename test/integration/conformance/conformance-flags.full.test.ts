@@ -13,7 +13,7 @@ import { startTcpRelay } from '../../support/http/tcp-relay.ts';
 import { tckAgent } from '../../support/conformance/tck-agent.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-flags-'));
-const newest = ['--a2a-version', '1.0', '--transport', 'jsonrpc', '--timeout', '8'];
+const newest = ['--a2a-version', '1.0', '--transport', 'jsonrpc', '--timeout', '60'];
 const conformance = (...args: string[]): Promise<CommandResult> =>
   runDragoman(['conformance', ...args], { cwd: folder }).ended;
 const ann = ['--header', 'Authorization: Bearer token-of-ann'];

@@ -9,7 +9,7 @@ import { startRawServer } from '../../support/http/raw-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-conformance-'));
 const file = (name: string): string => join(folder, name);
-const few = ['--fixtures', 'fx', '--timeout', '6', '--only', 'send', '--only', 'get', '--a2a-version', '1.0'];
+const few = '--fixtures fx --timeout 60 --only send --only get --a2a-version 1.0'.split(' ');
 const conformance = (...args: string[]): Promise<CommandResult> =>
   runDragoman(['conformance', ...args], { cwd: folder }).ended;
 
@@ -41,7 +41,7 @@ describe('dragoman conformance', () => {
   });
 
   it('treats inconclusive rules as failures with --strict', async () => {
-    const some = ['--timeout', '6', '--only', 'send', '--a2a-version', '1.0'];
+    const some = ['--timeout', '60', '--only', 'send', '--a2a-version', '1.0'];
     expect((await conformance(right.url, ...some)).code).toBe(0);
     expect((await conformance(right.url, ...some, '--strict')).code).toBe(1);
   });

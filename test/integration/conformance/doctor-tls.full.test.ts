@@ -40,7 +40,7 @@ describe.runIf(can)('dragoman doctor over TLS', () => {
 
   async function doctor(url: string, ...flags: string[]): Promise<CommandResult> {
     const env = { NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem'), NODE_NO_WARNINGS: '1' };
-    const ended = await runDragoman(['doctor', url, '--timeout', '5', ...flags], { env }).ended;
+    const ended = await runDragoman(['doctor', url, '--timeout', '60', ...flags], { env }).ended;
     expect(ended.stderr).toBe('');
     expect(ended.stdout.trim().split('\n').length).toBeLessThanOrEqual(10);
     return ended;
