@@ -48,6 +48,8 @@ interface Conversation {
   turns: ConversationTurn[];
   /** The pending write. */
   timer?: NodeJS.Timeout | undefined;
+  /** The last write that has begun. */
+  writing?: Promise<unknown>;
 }
 
 /** Conversations of the console. They belong to the server: a turn continues when its page is closed or reloaded. */
@@ -183,6 +185,7 @@ export class Conversations {
     clearTimeout(conversation.timer);
     this.#conversations.delete(id);
     for (const turn of conversation.turns) turn.stop.abort();
+    await conversation.writing;
     await this.#folder.remove(fileOf(id));
   }
 
@@ -195,12 +198,16 @@ export class Conversations {
   /** Writes everything and ends all streams. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    const unsaved = [...this.#conversations.values()].filter(({ timer }) => timer !== undefined);
     for (const turn of this.#running) {
       turn.release();
       turn.stop.abort();
     }
-    await Promise.all(unsaved.map((each) => this.#write(each)));
+    await Promise.all(
+      [...this.#conversations.values()].map(async (each) => {
+        if (each.timer === undefined) await each.writing;
+        else await this.#write(each);
+      }),
+    );
   }
 
   #find(id: string): Conversation {
@@ -224,7 +231,11 @@ export class Conversations {
     const content = { id, agentId, title, turns: turns.map((each) => each.toJSON()) };
     const redacted = this.#folder.redactor.redactDeep(content);
     const head = { format: 'dragoman-conversation', version: formatVersion };
-    await this.#folder.write(fileOf(id), `${JSON.stringify({ ...head, ...redacted })}\n`);
+    const text = `${JSON.stringify({ ...head, ...redacted })}\n`;
+    conversation.writing = Promise.resolve(conversation.writing).then(() =>
+      this.#folder.write(fileOf(id), text),
+    );
+    await conversation.writing;
   }
 
   /** Removes the oldest turns and conversations over the limits. */

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { TrafficLog } from '../../tap/traffic-log.ts';
 import type { ChatEvent, KeptTurn } from '../console-api.ts';
 import { ConversationTurn } from './conversation-turn.ts';
@@ -123,6 +123,25 @@ describe('conversations', () => {
     expect(conversations.get('c').turns.map(({ id }) => id)).toEqual(['2', '3', '4']);
     await conversations.close();
     expect(readdirSync(join(root, '1', 'conversations')).toSorted()).toEqual(['b.json', 'c.json']);
+    folder.close();
+  });
+});
+
+describe('conversations that are being written', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  it.each([
+    ['remove', (kept: Conversations) => kept.remove('a')],
+    ['clear', (kept: Conversations) => kept.clear()],
+  ])('leave no file behind after %s', async (_name, remove) => {
+    const folder = SessionFolder.open(root);
+    const conversations = new Conversations(folder);
+    conversations.start({ id: 'a', turn: 't' }, 'agent', { input: [{ text: 'x'.repeat(5_000_000) }] });
+    conversations.rename('a', 'long');
+    vi.runAllTimers();
+    await remove(conversations);
+    expect(readdirSync(join(root, '1', 'conversations'))).toEqual([]);
     folder.close();
   });
 });
