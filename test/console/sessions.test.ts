@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
+import type { Browser, Request } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningConsole, serveConsole } from '../../src/console/serve-console.ts';
 import { defineAgent } from '../../src/engine/local-agent.ts';
@@ -102,12 +102,26 @@ describe.skipIf(!browser)('console sessions in the page', () => {
       .waitFor();
   });
 
-  it('deletes all conversations after a second question', async () => {
+  it('deletes all conversations after a second question, while an earlier list is on its way', async () => {
+    const [received, deleted] = [createDeferred(), createDeferred()];
+    let first: Request | undefined;
+    await tab.page.route('**/api/conversations', async (route) => {
+      if (route.request().method() !== 'GET' || first) return route.continue();
+      first = route.request();
+      const response = await route.fetch();
+      received.resolve();
+      await deleted.promise;
+      return route.fulfill({ response });
+    });
     await tab.show('Chat');
+    await received.promise;
     await tab.page.getByRole('complementary').getByRole('button', { name: 'Manage conversations' }).click();
     await tab.page.getByRole('button', { name: 'Clear all' }).click();
     await tab.page.getByRole('button', { name: 'Delete all conversations' }).click();
     await tab.page.getByText('No conversations yet.').waitFor();
+    deleted.resolve();
+    await (await first?.response())?.finished();
+    await tab.page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done)))');
     expect(await items().count()).toBe(0);
     expect(tab.pageErrors).toEqual([]);
   });

@@ -3,6 +3,7 @@ import type { ConsoleInfo, AgentEntry, NewAgent } from '../../../src/console/con
 import { accessState } from './access-state.ts';
 import { agentLabel } from './agent-label.ts';
 import { requestJson } from './api-client.ts';
+import { newestResult } from '../../../src/primitives/newest-result.ts';
 import { currentRoute } from './router.ts';
 import { token } from './token.ts';
 
@@ -21,9 +22,11 @@ export const selectedAgent = computed(() => {
 /** The label of a registered agent. */
 export const labelForAgent = (entry: AgentEntry): string => agentLabel(entry, agents.value ?? []);
 
+const requestAgents = newestResult(() => requestJson<AgentEntry[]>('agents'));
+
 /** Reloads all agents. */
 export async function refreshAgents(): Promise<void> {
-  agents.value = await requestJson<AgentEntry[]>('agents');
+  agents.value = await requestAgents();
 }
 
 /** Adds an agent, or reconnects to one. */

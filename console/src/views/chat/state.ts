@@ -15,6 +15,7 @@ import { startTurn, applyEvents, type ChatTurn } from '../../components/task/cha
 import { selectedAgent } from '../../session/agents.ts';
 import { ApiError, requestJson, streamJson } from '../../session/api-client.ts';
 import { FrameBatcher } from '../../session/frame-batcher.ts';
+import { newestResult } from '../../../../src/primitives/newest-result.ts';
 import { type ChatConversation, readConversation, withTurn } from './conversation.ts';
 
 /** Maximum number of conversations of all agents; the server keeps as many. */
@@ -211,10 +212,12 @@ async function attempt(work: () => Promise<void>): Promise<void> {
   }
 }
 
+const requestConversations = newestResult(() => requestJson<ConversationSummary[]>('conversations'));
+
 /** Loads the list of conversations. Those that the page already shows stay as they are. */
 export function loadConversations(): Promise<void> {
   return attempt(async () => {
-    const summaries = await requestJson<ConversationSummary[]>('conversations');
+    const summaries = await requestConversations();
     const known = new Map(conversations.peek().map((each) => [each.id, each]));
     const listed = summaries.map((kept): ChatConversation => {
       const before = known.get(kept.id);
@@ -264,6 +267,7 @@ export function deleteConversation(id: string): Promise<void> {
   return attempt(async () => {
     await requestJson(pathOf(id), { method: 'DELETE' });
     forget(({ id: each }) => each === id);
+    await loadConversations();
   });
 }
 
@@ -272,6 +276,7 @@ export function clearConversations(): Promise<void> {
   return attempt(async () => {
     await requestJson('conversations', { method: 'DELETE' });
     forget(() => true);
+    await loadConversations();
   });
 }
 

@@ -3,6 +3,7 @@ import type { RecordingEntry } from '../../../../../src/console/console-api.ts';
 import type { TrafficRecord } from '../../../../../src/tap/traffic-record.ts';
 import { type DisplayError, toDisplayError } from '../../../components/error-note.tsx';
 import { requestJson } from '../../../session/api-client.ts';
+import { newestResult } from '../../../../../src/primitives/newest-result.ts';
 import { showFile } from '../state.ts';
 
 /** The recordings of the server, newest first. */
@@ -13,12 +14,14 @@ export const recordingError = signal<DisplayError | undefined>(undefined);
 
 const pathOf = (id: string): string => `recordings/${encodeURIComponent(id)}`;
 
+const requestRecordings = newestResult(() => requestJson<RecordingEntry[]>('recordings'));
+
 /** Runs an action and loads the list again. @returns false if it failed */
 async function attempt(work: () => Promise<void>): Promise<boolean> {
   recordingError.value = undefined;
   try {
     await work();
-    recordings.value = await requestJson<RecordingEntry[]>('recordings');
+    recordings.value = await requestRecordings();
     return true;
   } catch (error) {
     recordingError.value = toDisplayError(error);
