@@ -101,9 +101,12 @@ describe('official SDK', () => {
 });
 
 describe('arbitrary cards', () => {
+  // The official SDK loses a member with this name.
+  const withoutLoss = any.card.filter((card) => !JSON.stringify(card).includes('"__proto__":'));
+
   it('returns the same form 2 as the official SDK', async () => {
     await fc.assert(
-      fc.asyncProperty(any.card, async (card) => {
+      fc.asyncProperty(withoutLoss, async (card) => {
         const wire = throughText(v1_0.card.write(card));
         expect(await canonicalCard(wire, 2)).toBe(
           sdk.canonicalizeAgentCard(wire as unknown as sdk.AgentCard),
@@ -111,6 +114,14 @@ describe('arbitrary cards', () => {
       }),
       { numRuns: 200 },
     );
+  });
+
+  it('keeps a member that the official SDK loses, so that it is signed', async () => {
+    const authorizationCode = JSON.parse('{"scopes":{"__proto__":"x"}}') as object;
+    const securitySchemes = { login: { oauth2SecurityScheme: { flows: { authorizationCode } } } };
+    const wire = { ...throughText(plainCard), securitySchemes };
+    expect(await canonicalCard(wire, 2)).toContain('"scopes":{"__proto__":"x"}');
+    expect(sdk.canonicalizeAgentCard(wire as unknown as sdk.AgentCard)).not.toContain('__proto__');
   });
 
   it('verifies cards after signing, reordering and parsing', async () => {
@@ -128,10 +139,8 @@ describe('arbitrary cards', () => {
   });
 
   it('signs with onDivergence both so that the official SDK verifies the card', async () => {
-    // The parser of the official SDK loses a member with this name.
-    const parsed = any.card.filter((card) => !JSON.stringify(card).includes('"__proto__":'));
     await fc.assert(
-      fc.asyncProperty(parsed, async (card) => {
+      fc.asyncProperty(withoutLoss, async (card) => {
         const signed = await signCard(card, { key: pair.privateKey, kid: 'k1', onDivergence: 'both' });
         expect(await sdkVerifies(throughText(v1_0.card.write(signed)))).toBe(true);
       }),
