@@ -62,10 +62,7 @@ describe('dragoman init', () => {
 
   it('creates a project and prints the next steps', async () => {
     expect(result).toMatchObject({ code: 0, stderr: '' });
-    const written = (readdirSync(project, { recursive: true }) as string[]).filter(
-      (path) => !path.startsWith('node_modules') && files.includes(path),
-    );
-    expect(written.sort()).toEqual(files.toSorted());
+    expect(files.filter((path) => !existsSync(join(project, path)))).toEqual([]);
     const steady = result.stdout.replace(directory, 'DIRECTORY');
     await expect(steady).toMatchFileSnapshot('../../golden/cli/init.txt');
   });
