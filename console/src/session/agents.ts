@@ -1,9 +1,9 @@
 import { computed, effect, signal } from '@preact/signals';
 import type { ConsoleInfo, AgentEntry, NewAgent } from '../../../src/console/console-api.ts';
+import { newestResult } from '../../../src/primitives/newest-result.ts';
 import { accessState } from './access-state.ts';
 import { agentLabel } from './agent-label.ts';
 import { requestJson } from './api-client.ts';
-import { newestResult } from '../../../src/primitives/newest-result.ts';
 import { currentRoute } from './router.ts';
 import { token } from './token.ts';
 

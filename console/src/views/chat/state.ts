@@ -7,6 +7,7 @@ import type {
 } from '../../../../src/console/console-api.ts';
 import { backoffDelay } from '../../../../src/primitives/backoff.ts';
 import { sleep, systemClock } from '../../../../src/primitives/clock.ts';
+import { newestResult } from '../../../../src/primitives/newest-result.ts';
 import { formatVariant, type ProtocolVariant } from '../../../../src/protocol/card.ts';
 import type { Part } from '../../../../src/protocol/part.ts';
 import type { Task } from '../../../../src/protocol/task.ts';
@@ -15,7 +16,6 @@ import { startTurn, applyEvents, type ChatTurn } from '../../components/task/cha
 import { selectedAgent } from '../../session/agents.ts';
 import { ApiError, requestJson, streamJson } from '../../session/api-client.ts';
 import { FrameBatcher } from '../../session/frame-batcher.ts';
-import { newestResult } from '../../../../src/primitives/newest-result.ts';
 import { type ChatConversation, readConversation, withTurn } from './conversation.ts';
 
 /** Maximum number of conversations of all agents; the server keeps as many. */

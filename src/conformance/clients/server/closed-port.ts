@@ -24,7 +24,7 @@ export class ClosedPort {
     const [incoming] = (await once(server, 'connection')) as [Socket];
     const keepers = [outgoing, incoming];
     for (const socket of keepers) socket.on('error', () => {}).unref();
-    // The server listens no longer at once; it has ended when its connection has.
+    // The server stops listening at once; the connection stays open.
     server.close();
     return new ClosedPort(port, keepers);
   }

@@ -1,9 +1,9 @@
 import { signal } from '@preact/signals';
 import type { RecordingEntry } from '../../../../../src/console/console-api.ts';
+import { newestResult } from '../../../../../src/primitives/newest-result.ts';
 import type { TrafficRecord } from '../../../../../src/tap/traffic-record.ts';
 import { type DisplayError, toDisplayError } from '../../../components/error-note.tsx';
 import { requestJson } from '../../../session/api-client.ts';
-import { newestResult } from '../../../../../src/primitives/newest-result.ts';
 import { showFile } from '../state.ts';
 
 /** The recordings of the server, newest first. */
