@@ -36,7 +36,7 @@ export async function failAbandonedTask(
   host.report({ level: 'error', message: 'The events of a task could not be stored', taskId: id, error });
   try {
     const log = await taskStore.open(owner, id);
-    if (!log || isTerminalOrInterrupted(log.state)) return;
+    if (!log || isTerminalOrInterrupted(log.state) || !(await (log.claim?.() ?? true))) return;
     failTask(log, 'The agent could not finish this task.', host);
     await log.whenPersisted();
   } catch (thrown) {
