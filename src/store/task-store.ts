@@ -49,8 +49,9 @@ export interface TaskLog {
   onAbandoned?: ((log: TaskLog, error: A2AError) => void) | undefined;
 
   /**
-   * Makes this process the only writer of the task, until {@link TaskLog.release} or until the process has ended. The
-   * process that creates a task holds it. Undefined in a task store of one process.
+   * Makes this process the only writer of the task, until {@link TaskLog.release} or until the process has ended. The log
+   * of a task that this process creates or takes over is claimed already. Any other log that was opened must be claimed
+   * before the first change, also in the process that created the task. Undefined in a task store of one process.
    *
    * @returns false if another process holds the task; the log then contains all of its events.
    */

@@ -50,6 +50,14 @@ export async function createTask(
   return log;
 }
 
+/** Opens a task in order to change it. */
+export async function openToChange(taskStore: TaskStore, id: string): Promise<TaskLog> {
+  const log = await taskStore.open(owner, id);
+  if (!log) throw new Error(`The task ${id} was not found`);
+  if (!(await (log.claim?.() ?? true))) throw new Error(`Another process holds the task ${id}`);
+  return log;
+}
+
 /** Reads events until the iterator ends or `limit` is reached. */
 export async function collect(
   events: AsyncIterable<StreamEvent> | undefined,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { collectGarbage } from '../../support/collect-garbage.ts';
 import type { ContractFixture } from '../task-store.ts';
-import { chunk, collect, createTask, message, newTask, owner, status } from './actions.ts';
+import { chunk, collect, createTask, message, newTask, openToChange, owner, status } from './actions.ts';
 
 export function describeAppending(fixture: ContractFixture): void {
   describe('append', () => {
@@ -120,11 +121,24 @@ export function describeAppending(fixture: ContractFixture): void {
 
     it('shares events between two logs of the same task', async () => {
       const log = await createTask(fixture.taskStore, 't');
-      const other = await fixture.taskStore.open(owner, 't');
-      other?.append(status(other, 'working'));
-      await other?.whenPersisted();
+      const other = await openToChange(fixture.taskStore, 't');
+      other.append(status(other, 'working'));
+      await other.whenPersisted();
       expect(log.sequence).toBe(2);
       expect(log.task().status.state).toBe('working');
+    });
+
+    it('changes unfinished tasks whose logs the garbage collector has removed', async () => {
+      const ids = ['a', 'b', 'c'];
+      for (const id of ids) await createTask(fixture.taskStore, id, ['working']);
+      await collectGarbage();
+      for (const id of ids) {
+        const log = await openToChange(fixture.taskStore, id);
+        log.append(status(log, 'completed'));
+        await log.whenPersisted();
+      }
+      const { tasks } = await fixture.taskStore.list(owner, { status: 'completed' });
+      expect(tasks.map(({ id }) => id)).toEqual(ids.toReversed());
     });
 
     it('returns undefined for an unknown task', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { StreamEvent } from '../../../src/protocol/event.ts';
 import type { ContractFixture } from '../task-store.ts';
-import { chunk, message, newTask, owner, status } from './actions.ts';
+import { chunk, message, newTask, openToChange, owner, status } from './actions.ts';
 
 const generationOf = (event: StreamEvent): number | undefined =>
   event.kind === 'task' ? event.task.generation : event.kind === 'message' ? undefined : event.generation;
@@ -17,8 +17,7 @@ export function describeGenerations(fixture: ContractFixture): void {
       log.append(chunk(log, 'b'));
       await log.whenPersisted();
       expect(log.task().generation).toBe(4);
-      const opened = await taskStore.open(owner, 't');
-      if (!opened) throw new Error('the task was not found');
+      const opened = await openToChange(taskStore, 't');
       expect(opened.task().generation).toBe(4);
       opened.append(status(opened, 'completed'));
       await opened.whenPersisted();

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ListTasksRequest } from '../../../src/protocol/requests.ts';
 import type { ContractFixture } from '../task-store.ts';
-import { chunk, createTask, message, owner, status } from './actions.ts';
+import { chunk, createTask, message, openToChange, owner, status } from './actions.ts';
 
 export function describeListing(fixture: ContractFixture): void {
   const list = async (request: ListTasksRequest) => fixture.taskStore.list(owner, request);
@@ -20,17 +20,17 @@ export function describeListing(fixture: ContractFixture): void {
 
     it('returns the newest status first', async () => {
       expect(await ids({})).toEqual(['d', 'c', 'b', 'a']);
-      const log = await fixture.taskStore.open(owner, 'b');
-      log?.append(status(log, 'completed'));
-      await log?.whenPersisted();
+      const log = await openToChange(fixture.taskStore, 'b');
+      log.append(status(log, 'completed'));
+      await log.whenPersisted();
       expect(await ids({})).toEqual(['b', 'd', 'c', 'a']);
     });
 
     it('keeps the position of a task after artifacts and input messages', async () => {
-      const log = await fixture.taskStore.open(owner, 'b');
-      log?.append(chunk(log, 'x', false));
-      log?.append({ kind: 'input', message: message('m') });
-      await log?.whenPersisted();
+      const log = await openToChange(fixture.taskStore, 'b');
+      log.append(chunk(log, 'x', false));
+      log.append({ kind: 'input', message: message('m') });
+      await log.whenPersisted();
       expect(await ids({})).toEqual(['d', 'c', 'b', 'a']);
       expect((await list({ includeArtifacts: true })).tasks[2]?.artifacts).toHaveLength(1);
     });
@@ -69,9 +69,9 @@ export function describeListing(fixture: ContractFixture): void {
     });
 
     it('moves a task between state filters when its state changes', async () => {
-      const log = await fixture.taskStore.open(owner, 'c');
-      log?.append(status(log, 'input-required'));
-      await log?.whenPersisted();
+      const log = await openToChange(fixture.taskStore, 'c');
+      log.append(status(log, 'input-required'));
+      await log.whenPersisted();
       expect(await ids({ status: 'working' })).toEqual(['b']);
       expect(await ids({ status: 'input-required' })).toEqual(['c']);
       expect((await list({ status: 'working' })).totalSize).toBe(1);
@@ -79,9 +79,9 @@ export function describeListing(fixture: ContractFixture): void {
     });
 
     it('omits artifacts unless includeArtifacts is set', async () => {
-      const log = await fixture.taskStore.open(owner, 'b');
-      log?.append(chunk(log, 'x', false));
-      await log?.whenPersisted();
+      const log = await openToChange(fixture.taskStore, 'b');
+      log.append(chunk(log, 'x', false));
+      await log.whenPersisted();
       const [plain] = (await list({ contextId: 'c1', status: 'working' })).tasks;
       expect(plain && 'artifacts' in plain).toBe(false);
       const [full] = (await list({ contextId: 'c1', status: 'working', includeArtifacts: true })).tasks;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ListTasksRequest } from '../../../src/protocol/requests.ts';
 import type { ContractFixture } from '../task-store.ts';
-import { createTask, owner, status } from './actions.ts';
+import { createTask, openToChange, owner, status } from './actions.ts';
 
 export function describePaging(fixture: ContractFixture): void {
   /** Reads all pages and calls a function after each page. */
@@ -41,9 +41,9 @@ export function describePaging(fixture: ContractFixture): void {
         const id = `t${(page * 7) % 30}`;
         if (page % 3 !== 0) return;
         moved.add(id);
-        const log = await fixture.taskStore.open(owner, id);
-        log?.append(status(log, 'working'));
-        await log?.whenPersisted();
+        const log = await openToChange(fixture.taskStore, id);
+        log.append(status(log, 'working'));
+        await log.whenPersisted();
       });
       expect(new Set(ids).size).toBe(ids.length);
       const untouched = Array.from({ length: 30 }, (_, n) => `t${29 - n}`).filter((id) => !moved.has(id));
@@ -55,9 +55,9 @@ export function describePaging(fixture: ContractFixture): void {
       for (let n = 0; n < 6; n++)
         await createTask(fixture.taskStore, `t${n}`, ['working'], { contextId: 'c' });
       const ids = await readAllPages({ pageSize: 1, status: 'working', contextId: 'c' }, async (page) => {
-        const log = await fixture.taskStore.open(owner, `t${5 - page}`);
-        log?.append(status(log, 'completed'));
-        await log?.whenPersisted();
+        const log = await openToChange(fixture.taskStore, `t${5 - page}`);
+        log.append(status(log, 'completed'));
+        await log.whenPersisted();
       });
       expect(ids).toEqual(['t5', 't4', 't3', 't2', 't1', 't0']);
     });
