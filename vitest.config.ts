@@ -37,6 +37,7 @@ export default defineConfig({
     env: { DRAGOMAN_SESSIONS: 'off' },
     // Two more than the cores of a small machine: files that start processes and brokers wait for half of their time.
     maxWorkers: 4,
+    globalSetup: 'test/support/process/run-folder.ts',
     setupFiles: ['test/support/client/forget-endpoints.ts'],
     sequence: { sequencer: LongestFirst },
     // The first tier (`npm test`) and the second (`npm run test:full`). The file name alone decides.

