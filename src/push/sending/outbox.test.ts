@@ -128,7 +128,7 @@ describe('PushOutbox', () => {
 
   it('does not block other webhooks while one hangs', async () => {
     const { taskStore, register, advanceAfterDelay, isComplete, readState } = setUp({
-      timeout: 300,
+      timeout: 1_500,
       maxPerHost: 1,
     });
     const silent = await webhook(() => (silent.received.length === 1 ? 'hang' : 200));

@@ -128,7 +128,11 @@ describe.skipIf(!hasPostgres)('postgresTaskStore', () => {
   });
 
   it('gives up a statement that waits for a lock, and so does the database', async () => {
-    const taskStore = await postgresTaskStore({ url: server().url, schema: 'locked', statementTimeout: 300 });
+    const taskStore = await postgresTaskStore({
+      url: server().url,
+      schema: 'locked',
+      statementTimeout: 2_000,
+    });
     stores.push(taskStore);
     const pool = openPool();
     const client = await pool.connect();

@@ -201,7 +201,7 @@ describe('connections', () => {
   });
 
   it('are closed without calls, but not with an open one', async () => {
-    const { session } = await start({ grpc: { idleTimeout: 60 } });
+    const { session } = await start({ grpc: { idleTimeout: 1_000 } });
     const stream = openCall(session, `${service}SendStreamingMessage`);
     stream.end(send('wait'));
     await once(stream, 'data');

@@ -68,12 +68,12 @@ describe('gRPC', () => {
   });
 
   it('is recognized on a connection whose first bytes come late', async () => {
-    // Connections without a request are checked every 50 ms.
-    const { server } = await start({ limits: { headersTimeout: 400 } });
+    // Connections without a request are checked every 125 ms.
+    const { server } = await start({ limits: { headersTimeout: 2_000 } });
     const connection = new RawHttp2Connection(server.port);
     open.push({ close: async () => void connection.socket.destroy() });
     await once(connection.socket, 'connect');
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    await new Promise((resolve) => setTimeout(resolve, 300));
     connection.write(connectionStart());
     expect(await connection.next(({ type }) => type === frameTypes.settings)).toBeDefined();
     // A client that sends nothing is not waited for any longer than with HTTP/1.1.

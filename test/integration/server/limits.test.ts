@@ -250,10 +250,13 @@ describe('timeouts', () => {
 
   it('does not close an open stream', async () => {
     const work = createDeferred();
-    const { url } = await start({ limits: { headersTimeout: 60, requestTimeout: 60 } }, async ({ text }) => {
-      await work.promise;
-      return text;
-    });
+    const { url } = await start(
+      { limits: { headersTimeout: 500, requestTimeout: 500 } },
+      async ({ text }) => {
+        await work.promise;
+        return text;
+      },
+    );
     const stream = { jsonrpc: '2.0', id: 1, method: 'SendStreamingMessage', params: { message: message() } };
     const reader = streamSseFrames(await httpOpen(url, stream, v1));
     await reader.next();
