@@ -6,6 +6,8 @@ const unitTests = ['src/**/*.test.ts', 'console/src/**/*.test.ts'];
 const otherTests = ['test/**/*.test.ts'];
 const full = (patterns: readonly string[]): string[] =>
   patterns.map((pattern) => pattern.replace('*.test.ts', '*.full.test.ts'));
+const setup = 'test/support/client/forget-endpoints.ts';
+const setupFiles = [setup, 'test/support/fixed-seed.ts'];
 const fullTests = [...full(unitTests), ...full(otherTests)];
 
 /**
@@ -38,14 +40,19 @@ export default defineConfig({
     // Two more than the cores of a small machine: files that start processes and brokers wait for half of their time.
     maxWorkers: 4,
     globalSetup: 'test/support/process/run-folder.ts',
-    setupFiles: ['test/support/client/forget-endpoints.ts'],
     sequence: { sequencer: LongestFirst },
     // The first tier (`npm test`) and the second (`npm run test:full`). The file name alone decides.
     projects: [
       // Files of the first tier share processes: loading the sources for each file takes a quarter of the time.
-      { extends: true, test: { name: 'first', include: otherTests, exclude: fullTests, isolate: false } },
-      { extends: true, test: { name: 'unit', include: unitTests, exclude: fullTests, isolate: false } },
-      { extends: true, test: { name: 'full', include: fullTests } },
+      {
+        extends: true,
+        test: { name: 'first', include: otherTests, exclude: fullTests, isolate: false, setupFiles },
+      },
+      {
+        extends: true,
+        test: { name: 'unit', include: unitTests, exclude: fullTests, isolate: false, setupFiles },
+      },
+      { extends: true, test: { name: 'full', include: fullTests, setupFiles: [setup] } },
     ],
   },
 });

@@ -52,7 +52,7 @@ describe('fast path and node:http', () => {
   }
 
   it('return the same responses to mutated requests', { timeout: 120_000 }, async () => {
-    const seed = Number(process.env.DRAGOMAN_SEED ?? Date.now() % 1_000_000);
+    const seed = Number(process.env.DRAGOMAN_SEED ?? 1);
     const options = { maxBodyBytes: 100_000 };
     const twins = [await open(options), await open({ ...options, fastPath: false })] as const;
     const seeds = await Promise.all(
