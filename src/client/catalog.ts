@@ -4,6 +4,7 @@ import { A2AError, invalidField } from '../protocol/errors.ts';
 import { type ConnectOptions, type ClientSettings, resolveSettings } from './connect-options.ts';
 import { fetchCatalogAt, fetchListedCard, folderOf } from './discovery/find-in-catalog.ts';
 import { parseCard } from './discovery/parse-card.ts';
+import { parseUrl } from '../primitives/web/parse-url.ts';
 
 /** Options of {@link fetchCatalog}. All options are optional. */
 export interface CatalogOptions extends ConnectOptions {
@@ -59,7 +60,7 @@ export async function fetchCatalog(
 }
 
 function parseHostUrl(target: string | URL): URL {
-  const url = URL.canParse(String(target)) ? new URL(target) : undefined;
+  const url = parseUrl(String(target));
   if (url?.protocol === 'https:' || url?.protocol === 'http:') return url;
   throw invalidField('target', 'must be an http or https URL, such as https://agents.example.com');
 }

@@ -3,6 +3,7 @@ import { sleep, systemClock } from '../primitives/clock.ts';
 import { AgentCrashedError } from './check-errors.ts';
 import type { CheckedVariant } from './conformance-level.ts';
 import { type HttpExchange, toEvidence } from './wire/http-exchange.ts';
+import { isUrl } from '../primitives/web/parse-url.ts';
 
 /** The end of the process of the agent during a run. */
 export interface Crash {
@@ -62,7 +63,7 @@ export class CrashMonitor {
   /** Examines an exchange over a variant. @throws AgentCrashedError if the process of the agent ended. */
   async inspect(exchange: HttpExchange, variant: CheckedVariant): Promise<void> {
     const { end, status, url } = exchange;
-    if (!URL.canParse(url)) return;
+    if (!isUrl(url)) return;
     const { origin } = new URL(url);
     const isLost = (end === 'failed' && status === 0) || end === 'truncated';
     const previous = this.#lastExchanges.get(origin);

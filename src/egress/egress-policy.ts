@@ -7,6 +7,7 @@ import { createCheckedLookup, systemDnsResolver } from './dns-lookup.ts';
 import type { EgressOptions, EgressPurpose } from './egress-options.ts';
 import { isPortInRanges, isWebPort } from './rules/ports.ts';
 import { stripBrackets, stripTrailingDot } from './rules/host-rules.ts';
+import { parseUrl } from '../primitives/web/parse-url.ts';
 
 /** Limits of a request. */
 export interface EgressLimits {
@@ -69,7 +70,7 @@ export function egressPolicy(options: EgressOptions = {}): EgressPolicy {
 
   function check(input: string | URL, purpose: EgressPurpose = 'call'): URL {
     // A copy: the checked URL must not change.
-    const url = URL.canParse(String(input)) ? new URL(String(input)) : undefined;
+    const url = parseUrl(String(input));
     if (!url) deny('the URL', { reason: 'malformed URL', hint: 'Fix the URL.' });
     const denial = checkScheme(url) ?? checkHost(url, purpose);
     if (denial) deny(`${url.protocol}//${url.host}`, denial);

@@ -4,6 +4,7 @@ import { type RawResponse, sendOnce, type HttpMethod } from './send-once.ts';
 import { type HeaderMap, crossOriginHeaders, outgoingHeaders } from './headers.ts';
 import type { EgressPurpose } from './egress-options.ts';
 import type { EgressPolicy } from './egress-policy.ts';
+import { isUrl } from '../primitives/web/parse-url.ts';
 
 /** A request to a URL supplied by a peer. */
 export interface EgressRequest {
@@ -70,7 +71,7 @@ function redirectLocation({ status, headers }: RawResponse, method: HttpMethod):
 }
 
 function resolveRedirect(location: string, from: URL, policy: EgressPolicy, purpose: EgressPurpose): URL {
-  if (!URL.canParse(location, from.href))
+  if (!isUrl(location, from.href))
     throw denied(from, 'invalid redirect URL', 'Contact the operator of the server.');
   const next = policy.check(new URL(location, from), purpose);
   if (from.protocol === 'https:' && next.protocol === 'http:')

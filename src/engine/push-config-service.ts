@@ -8,6 +8,7 @@ import type { PushOptions } from '../push/push-options.ts';
 import type { PushOutbox } from '../push/sending/outbox.ts';
 import { whenSettled } from './runs/persisted-task.ts';
 import type { AgentDefinition, AgentOptions, LogEntry } from './agent-definition.ts';
+import { isUrl } from '../primitives/web/parse-url.ts';
 
 /** Collaborators of {@link PushConfigService}. */
 interface PushHost {
@@ -57,7 +58,7 @@ export class PushConfigService {
     const isPre1 = version !== undefined && version !== '1.0';
     const id = config.id || (isPre1 ? config.taskId : this.#host.newId());
     const stored: PushConfig = { ...config, id, version };
-    if (!URL.canParse(config.url)) throw invalidField('url', 'must be an absolute URL');
+    if (!isUrl(config.url)) throw invalidField('url', 'must be an absolute URL');
     const outbox = await this.#outbox();
     outbox.check(stored);
     const existing = await this.#taskStore.listPushConfigs(owner, config.taskId);

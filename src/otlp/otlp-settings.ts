@@ -1,5 +1,6 @@
 import { stripTrailing } from '../primitives/text.ts';
 import { A2AError, invalidField } from '../protocol/errors.ts';
+import { parseUrl } from '../primitives/web/parse-url.ts';
 
 /** Environment variables by name. */
 type Environment = { readonly [name: string]: string | undefined };
@@ -46,7 +47,7 @@ export function readOtlpSettings(
 }
 
 function signalUrls(url: string): { traces: string; metrics: string } {
-  const isHttp = URL.canParse(url) && ['http:', 'https:'].includes(new URL(url).protocol);
+  const isHttp = ['http:', 'https:'].includes(parseUrl(url)?.protocol ?? '');
   if (!isHttp)
     throw invalidField('otlp', 'must be the http or https URL of a collector, such as http://localhost:4318');
   const base = stripTrailing(url, '/');

@@ -4,6 +4,7 @@ import type { AgentCard, AgentCardSignature } from '../protocol/card.ts';
 import { A2AError, invalidField } from '../protocol/errors.ts';
 import { algorithmOf, checkAlgorithms, type SigningKey } from './algorithms.ts';
 import { canonicalCard, divergences, type WireCard } from './canonical-card.ts';
+import { parseUrl } from '../primitives/web/parse-url.ts';
 
 /** Options of {@link signCard}. */
 export interface SignCardOptions {
@@ -70,7 +71,7 @@ function protectedHeader({ key, kid, alg = algorithmOf(key), jku }: SignCardOpti
   checkAlgorithms([alg], 'alg');
   if (typeof kid !== 'string' || kid === '') throw invalidField('kid', 'must be a non-empty string');
   if (jku === undefined) return { alg, typ: 'JOSE', kid };
-  if (!URL.canParse(jku) || new URL(jku).protocol !== 'https:') {
+  if (parseUrl(jku)?.protocol !== 'https:') {
     throw invalidField('jku', 'must be an https URL');
   }
   return { alg, typ: 'JOSE', kid, jku };

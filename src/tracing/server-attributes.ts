@@ -1,10 +1,11 @@
 import type { Attributes } from './tracing.ts';
+import { isUrl } from '../primitives/web/parse-url.ts';
 
 const defaultPorts: { readonly [protocol: string]: number } = { 'http:': 80, 'https:': 443 };
 
 /** Returns host and port of a URL. Its path and query may contain secrets. */
 export function serverAttributes(url: string): Attributes {
-  if (!URL.canParse(url)) return {};
+  if (!isUrl(url)) return {};
   const { hostname, port, protocol } = new URL(url);
   return {
     'server.address': hostname || undefined,

@@ -9,6 +9,7 @@ import { launchWithReaper, type LaunchProcess, type ProgramSpec } from './launch
 import type { OutputLine } from './process-output.ts';
 import { cardProbe, type ReadinessProbe } from './readiness.ts';
 import { checkProgram, splitCommand } from './split-command.ts';
+import { parseUrl } from '../../primitives/web/parse-url.ts';
 
 /** Options of {@link supervise}. All times are in milliseconds. */
 export interface SuperviseOptions {
@@ -70,7 +71,7 @@ export interface SupervisorSettings
 /** Applies the defaults. @throws A2AError `INVALID_PARAMS` */
 export function resolveSupervisorSettings(options: SuperviseOptions): SupervisorSettings {
   const { url, clock = systemClock } = options;
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+  if (!/^https?:$/.test(parseUrl(url)?.protocol ?? ''))
     throw invalidField('url', 'must be an absolute URL, such as http://localhost:4000');
   const reaperPath = options.reaperPath ?? new URL('./orphan-reaper.js', import.meta.url);
   return {

@@ -5,13 +5,14 @@ import { asJsonObject, parseJsonOrUndefined } from '../../primitives/json.ts';
 import { completeUrl } from '../../primitives/web/complete-url.ts';
 import { ClientError } from './client-error.ts';
 import { UsageError } from '../terminal/usage-error.ts';
+import { parseUrl } from '../../primitives/web/parse-url.ts';
 
 /** A parsed agent card reference. */
 export type CardReference = { url: URL } | { file: string; card: object };
 
 /** Parses a reference: host, URL, `file://…` or path. Local hosts use http, all others https. */
 export function parseCardReference(reference: string): CardReference {
-  if (/^https?:\/\//i.test(reference)) return { url: parseUrl(reference, reference) };
+  if (/^https?:\/\//i.test(reference)) return { url: parseReference(reference, reference) };
   if (/^file:/i.test(reference)) return readCardFile(parseFileUrl(reference), reference);
   if (isGrpcUrl(reference)) throw noCardOverGrpc(reference);
   if (reference.includes('://'))
@@ -22,7 +23,7 @@ export function parseCardReference(reference: string): CardReference {
   const isPath = /^[./~]/.test(reference) || /^[^/]+\.json$/i.test(reference) || /^[a-z]:\\/i.test(reference);
   if (isPath || statSync(reference, { throwIfNoEntry: false })?.isFile())
     return readCardFile(reference, reference);
-  return { url: parseUrl(completeUrl(reference), reference) };
+  return { url: parseReference(completeUrl(reference), reference) };
 }
 
 /** An address of gRPC works for `connect`, but commands show and check the card. */
@@ -34,8 +35,8 @@ function noCardOverGrpc(reference: string): UsageError {
   );
 }
 
-function parseUrl(text: string, reference: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+function parseReference(text: string, reference: string): URL {
+  const url = parseUrl(text);
   if (url && (url.username !== '' || url.password !== ''))
     throw new UsageError(
       'The URL of the agent contains credentials',

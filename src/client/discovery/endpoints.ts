@@ -5,6 +5,7 @@ import type { Endpoint } from '../transports/transport-binding.ts';
 import { parseGrpcAddress } from './grpc-address.ts';
 import { isLocalHost } from '../../primitives/loopback.ts';
 import type { ClientSettings } from '../connect-options.ts';
+import { parseUrl } from '../../primitives/web/parse-url.ts';
 
 /** Versions to try over JSON-RPC if the card is missing or wrong. */
 const fallbackVersions: readonly ProtocolVersion[] = ['1.0', '0.3', '0.1'];
@@ -134,7 +135,7 @@ function parseInterfaceUrl(
   cardUrl: string | undefined,
 ): URL | undefined {
   if (transport === 'GRPC') return parseGrpcAddress(target, cardUrl);
-  const url = URL.canParse(target, cardUrl) ? new URL(target, cardUrl) : undefined;
+  const url = parseUrl(target, cardUrl);
   return url?.protocol === 'http:' || url?.protocol === 'https:' ? url : undefined;
 }
 

@@ -1,4 +1,5 @@
 import { isLocalHost } from '../../primitives/loopback.ts';
+import { isUrl, parseUrl } from '../../primitives/web/parse-url.ts';
 
 /** Returns true for a URL that names a gRPC server, which may have no card: `grpc:`, `grpcs:` or `dns:`. */
 export function isGrpcUrl(text: string): boolean {
@@ -18,15 +19,13 @@ export function parseGrpcAddress(address: string, cardUrl?: string): URL | undef
   const isSecure = scheme === undefined ? impliesTls(rest, cardUrl) : scheme.toLowerCase().endsWith('s');
   const candidate = `${isSecure ? 'https' : 'http'}://${rest}`;
   if (scheme === undefined && !/^(?:\[[^\]]*\]|[^/:]+)(?::\d+)?$/.test(rest)) return undefined;
-  if (rest.startsWith('/') || !URL.canParse(candidate)) return undefined;
+  if (rest.startsWith('/') || !isUrl(candidate)) return undefined;
   const url = new URL(candidate);
   return url.hostname === '' || url.username !== '' ? undefined : new URL(url.origin);
 }
 
 function impliesTls(address: string, cardUrl: string | undefined): boolean {
-  const { hostname, port } = URL.canParse(`http://${address}`)
-    ? new URL(`http://${address}`)
-    : new URL('http://x');
+  const { hostname, port } = parseUrl(`http://${address}`) ?? new URL('http://x');
   if (port === '443') return true;
   return cardUrl === undefined ? !isLocalHost(hostname) : new URL(cardUrl).protocol === 'https:';
 }

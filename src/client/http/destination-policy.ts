@@ -2,6 +2,7 @@ import type { EgressOptions, EgressPurpose } from '../../egress/egress-options.t
 import type { EgressPolicy } from '../../egress/egress-policy.ts';
 import { isLocalHost } from '../../primitives/loopback.ts';
 import { A2AError, invalidField } from '../../protocol/errors.ts';
+import { parseUrl } from '../../primitives/web/parse-url.ts';
 
 /** Origins that may receive credentials, in addition to those of the URLs of the caller. */
 export type CredentialOrigins = readonly string[] | 'any';
@@ -98,7 +99,7 @@ export function explainDenial(thrown: unknown): unknown {
 }
 
 function parseOrigin(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const url = parseUrl(text);
   if (url?.protocol === 'https:' || url?.protocol === 'http:') return url.origin;
   throw invalidField('credentialOrigins', 'must contain origins such as https://agents.example.com');
 }

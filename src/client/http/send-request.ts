@@ -10,6 +10,7 @@ import { BodyTooLargeError, HttpTransportError, type HttpRequest, type HttpRespo
 import type { RedirectPolicy, ClientSettings } from '../connect-options.ts';
 import { WithheldCredentialsError } from './withheld-credentials-error.ts';
 import { isSafeToRetry, retryBackoff, type RetryCandidate, retryDelay } from './retry.ts';
+import { isUrl } from '../../primitives/web/parse-url.ts';
 
 /** Origin and path of a URL. */
 export interface RequestTarget {
@@ -287,7 +288,7 @@ function redirectTarget(
   const from = target.origin + target.path;
   const createError = (message: string, hint: string) =>
     new A2AError('INVALID_AGENT_RESPONSE', message, { status, hint });
-  if (location === undefined || !URL.canParse(location, from))
+  if (location === undefined || !isUrl(location, from))
     throw createError(
       `Redirect without a valid Location from ${from}: HTTP ${status}`,
       'Ask the operator of the agent for its URL.',

@@ -13,6 +13,7 @@ import {
   requestOAuth,
 } from './oauth-request.ts';
 import { type OAuthToken, parseTokenResponse } from './oauth-token.ts';
+import { isUrl } from '../../primitives/web/parse-url.ts';
 
 /** What the user must do: open a URL, and compare or enter a code in the device code flow. */
 export interface LoginPrompt {
@@ -168,7 +169,7 @@ async function requestWithDevice(
   if (authorization.status !== 200 || typeof code !== 'string' || typeof uri !== 'string')
     throw refusedError(deviceUrl, authorization);
   checkServerUrl(uri);
-  const isComplete = typeof completeUri === 'string' && URL.canParse(completeUri);
+  const isComplete = typeof completeUri === 'string' && isUrl(completeUri);
   if (isComplete) checkServerUrl(completeUri);
   prompt({ url: isComplete ? completeUri : uri, userCode: String(userCode) });
   // RFC 8628, section 3.2: the default interval is 5 seconds.

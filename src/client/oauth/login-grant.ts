@@ -2,6 +2,7 @@ import type { AgentCard, SecurityScheme } from '../../protocol/card.ts';
 import { stripTrailing, truncate } from '../../primitives/text.ts';
 import { asJsonObject } from '../../primitives/json.ts';
 import { checkServerUrl, LoginError, requestOAuth } from './oauth-request.ts';
+import { parseUrl } from '../../primitives/web/parse-url.ts';
 
 /** Flows that a login supports, in the order in which they are preferred. */
 export const loginFlows = ['device-code', 'authorization-code', 'client-credentials'] as const;
@@ -129,7 +130,7 @@ function isIssuerOf(issuer: string, url: string): boolean {
   if (wellKnown.test(place))
     return stripTrailing(issuer, '/') === stripTrailing(place.replace(wellKnown, ''), '/');
   // The URL of a card may have another form, which does not tell the issuer.
-  return URL.canParse(issuer) && new URL(issuer).origin === new URL(url).origin;
+  return parseUrl(issuer)?.origin === new URL(url).origin;
 }
 
 /** Fetches the metadata of an authorization server (RFC 8414, OpenID Connect Discovery). */

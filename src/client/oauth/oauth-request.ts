@@ -4,6 +4,7 @@ import { asJsonObject, type JsonObject, parseJsonOrUndefined } from '../../primi
 import { isLocalHost } from '../../primitives/loopback.ts';
 import { truncate } from '../../primitives/text.ts';
 import { A2AError } from '../../protocol/errors.ts';
+import { parseUrl } from '../../primitives/web/parse-url.ts';
 
 /** A login failed. The message is for the user. */
 export class LoginError extends A2AError {
@@ -32,7 +33,7 @@ export interface OAuthRequest {
  * or be local.
  */
 export function checkServerUrl(url: string): URL {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  const parsed = parseUrl(url);
   const isSecure = parsed?.protocol === 'https:';
   if (parsed && (isSecure || (parsed.protocol === 'http:' && isLocalHost(parsed.hostname)))) return parsed;
   throw new LoginError(

@@ -12,6 +12,7 @@ import type {
   FrameStream,
   StreamingOperation,
 } from './transport-binding.ts';
+import { isUrl } from '../../primitives/web/parse-url.ts';
 
 /** Wraps each operation of a binding in a tracing span. Returns the binding unchanged if tracing is disabled. */
 export function traceBinding(
@@ -82,7 +83,7 @@ class TracedBinding implements TransportBinding {
 
 /** Returns a URL without user, password, query and fragment. */
 function withoutSecrets(url: string): string | undefined {
-  if (!URL.canParse(url)) return undefined;
+  if (!isUrl(url)) return undefined;
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname}`;
 }

@@ -7,6 +7,7 @@ import { createDriver1_0 } from '../drivers/v1_0.ts';
 import { isJsonObject, type JsonObject } from '../../primitives/json.ts';
 import { asText, listOf, objectOf, objectsOf } from '../drivers/normalized-views.ts';
 import { stripTrailing } from '../../primitives/text.ts';
+import { parseUrl } from '../../primitives/web/parse-url.ts';
 
 /** A card and the URL at which it was found. */
 export interface PublishedCard {
@@ -145,5 +146,5 @@ export function endpointUrl(
 ): string | undefined {
   if (address === undefined) return undefined;
   if (transport === 'GRPC') return grpcOrigin(address, cardUrl);
-  return URL.canParse(address, cardUrl) ? new URL(address, cardUrl).href : undefined;
+  return parseUrl(address, cardUrl)?.href;
 }

@@ -5,6 +5,7 @@ import { asText } from '../drivers/normalized-views.ts';
 import type { HttpExchange } from '../wire/http-exchange.ts';
 import type { RawHttpClient } from '../wire/raw-http-client.ts';
 import { stripTrailing } from '../../primitives/text.ts';
+import { isUrl } from '../../primitives/web/parse-url.ts';
 
 /** Returns the URLs at which the card of an agent may be. */
 export function cardLocations(url: string): string[] {
@@ -86,7 +87,7 @@ async function probeCardVersion(
   credentials: Readonly<Record<string, string>>,
 ): Promise<'0.1' | '0.3' | undefined> {
   const address = asText(card.url);
-  if (address === undefined || !URL.canParse(address, location)) return undefined;
+  if (address === undefined || !isUrl(address, location)) return undefined;
   const url = new URL(address, location).href;
   const headers = { 'content-type': 'application/json', accept: 'application/json', ...credentials };
   const post: PostJson = async (body) => (await http.send({ method: 'POST', url, headers, body })).body;

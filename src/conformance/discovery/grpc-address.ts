@@ -1,3 +1,5 @@
+import { parseUrl } from '../../primitives/web/parse-url.ts';
+
 /** Names of schemes in the address of a gRPC interface, by the scheme of the connection. */
 const schemes: { readonly [scheme: string]: string } = {
   'http:': 'http:',
@@ -20,5 +22,5 @@ export function grpcOrigin(published: string, cardUrl: string): string | undefin
   const scheme = named === undefined ? undefined : schemes[named.toLowerCase()];
   if (named !== undefined && scheme === undefined) return undefined;
   const url = text.replace(/^[a-z]+:/i, scheme ?? '$&');
-  return URL.canParse(url) ? new URL(url).origin : undefined;
+  return parseUrl(url)?.origin;
 }

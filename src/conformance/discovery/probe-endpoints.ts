@@ -4,6 +4,7 @@ import type { CheckedVariant } from '../conformance-level.ts';
 import type { RawRequest, RawHttpClient } from '../wire/raw-http-client.ts';
 import { createDriver, endpointUrl } from './card-variants.ts';
 import { stripTrailing } from '../../primitives/text.ts';
+import { isUrl } from '../../primitives/web/parse-url.ts';
 
 /** Variants that are tried at the URL of an agent without a usable card, the preferred one first. */
 const triedVariants: readonly CheckedVariant[] = [
@@ -22,7 +23,7 @@ const maxDeadline = 5_000;
 /** Returns the URLs at which the endpoint of an agent may be: the given one, and the root of its host. */
 function endpointLocations(url: string): string[] {
   const base = url.replace(/\/\.well-known\/[\w.-]+\.json$/, '/');
-  return URL.canParse(base) ? [...new Set([new URL(base).href, new URL('/', base).href])] : [];
+  return isUrl(base) ? [...new Set([new URL(base).href, new URL('/', base).href])] : [];
 }
 
 /**

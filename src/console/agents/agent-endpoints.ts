@@ -2,6 +2,7 @@ import { parseGrpcAddress } from '../../client/discovery/grpc-address.ts';
 import { supportedVersions } from '../../dialects/negotiation.ts';
 import type { AgentInterface, Transport } from '../../protocol/card.ts';
 import type { AgentEndpoint } from '../console-api.ts';
+import { parseUrl } from '../../primitives/web/parse-url.ts';
 
 /** A card may list any number of interfaces. */
 const maxEndpoints = 64;
@@ -37,6 +38,6 @@ function toEndpoint(
 }
 
 function parseHttpUrl(address: string, cardUrl: string | undefined): URL | undefined {
-  const url = URL.canParse(address, cardUrl) ? new URL(address, cardUrl) : undefined;
+  const url = parseUrl(address, cardUrl);
   return url && /^https?:$/.test(url.protocol) ? url : undefined;
 }

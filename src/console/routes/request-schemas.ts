@@ -20,12 +20,13 @@ import { loginFlows } from '../../client/oauth/login-grant.ts';
 import type { ComparedResult } from '../../conformance/report/compare-reports.ts';
 import { loadOperations } from '../../load/load-plan.ts';
 import { parseBoundedJson } from '../../primitives/json.ts';
+import { parseUrl } from '../../primitives/web/parse-url.ts';
 
 const text = z.string().min(1).max(4_096);
 const httpUrl = z
   .string()
   .max(4_096)
-  .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), {
+  .refine((text) => /^https?:$/.test(parseUrl(text)?.protocol ?? ''), {
     error: 'must be an absolute http or https URL, such as http://localhost:4000',
   });
 const tokenUrl = httpUrl.refine(

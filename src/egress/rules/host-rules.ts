@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { invalidField } from '../../protocol/errors.ts';
 import { type IpAddress, type CidrBlock, isInBlock, parseIpAddress } from './ip-address.ts';
+import { isUrl } from '../../primitives/web/parse-url.ts';
 
 /** Hosts or addresses, with one port or all ports. */
 export interface HostRule {
@@ -52,7 +53,7 @@ function singleAddress(address: IpAddress): CidrBlock {
 
 /** Returns the name in the notation of `URL.hostname`. */
 function normalizeHost(text: string): string | undefined {
-  if (!/^[^\s/?#@:*\\[\]%]+$/.test(text) || !URL.canParse(`http://${text}/`)) return undefined;
+  if (!/^[^\s/?#@:*\\[\]%]+$/.test(text) || !isUrl(`http://${text}/`)) return undefined;
   return stripTrailingDot(new URL(`http://${text}/`).hostname);
 }
 

@@ -1,3 +1,5 @@
+import { parseUrl } from './parse-url.ts';
+
 /** Options of {@link SameOriginCheck}. All options are optional. */
 export interface SameOriginOptions {
   /** Host names under which clients reach the server, besides local names. */
@@ -28,7 +30,7 @@ export class SameOriginCheck {
   #lastHost: string | undefined = undefined;
 
   constructor({ allowedHosts = [], publicUrl, origins = [] }: SameOriginOptions = {}) {
-    const url = publicUrl !== undefined && URL.canParse(publicUrl) ? new URL(publicUrl) : undefined;
+    const url = publicUrl === undefined ? undefined : parseUrl(publicUrl);
     this.#hosts = new Set([
       ...allowedHosts.map((each) => each.toLowerCase()),
       ...(url ? [url.hostname] : []),

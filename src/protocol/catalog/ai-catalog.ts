@@ -5,6 +5,7 @@
  */
 import { asJsonObject, type JsonObject } from '../../primitives/json.ts';
 import { truncate } from '../../primitives/text.ts';
+import { isUrl, parseUrl } from '../../primitives/web/parse-url.ts';
 
 /** Path of the catalog below the URL of a host. */
 export const catalogPath = '.well-known/ai-catalog.json';
@@ -90,7 +91,7 @@ function readText(value: unknown, maxLength: number): string | undefined {
 }
 
 function readUrl(value: unknown, base: string): string | undefined {
-  if (typeof value !== 'string' || value.length > limits.text || !URL.canParse(value, base)) return undefined;
+  if (typeof value !== 'string' || value.length > limits.text || !isUrl(value, base)) return undefined;
   const url = new URL(value, base);
   const isWeb = url.protocol === 'https:' || url.protocol === 'http:';
   return isWeb && url.username === '' && url.password === '' ? url.href : undefined;
@@ -124,7 +125,7 @@ export interface OfferedAgent {
 /** Writes the catalog of a host. @param hostUrl - URL below which the catalog is served */
 export function writeCatalog(hostUrl: string, agents: readonly OfferedAgent[]): JsonObject {
   // Clients choose the host name, so it may be invalid.
-  const { host, hostname } = new URL(URL.canParse(hostUrl) ? hostUrl : 'http://localhost');
+  const { host, hostname } = parseUrl(hostUrl) ?? new URL('http://localhost');
   const entries = agents.map(({ name, cardUrl }) => {
     const urn = `urn:air:${hostname}:agent:${name}`;
     return {

@@ -11,6 +11,7 @@ import { type FetchJwks, type ResolveJwk, jwksResolver } from './jwks-resolver.t
 import { deliveryIdHeader, tokenHeader } from '../sending/notification.ts';
 import { readNotification } from './read-notification.ts';
 import { stripQuery } from '../sending/signer.ts';
+import { isUrl } from '../../primitives/web/parse-url.ts';
 
 /** Options of {@link pushReceiver}. One of `token`, `authentication`, `keys` or `allowUnauthenticated` is required. */
 export interface PushReceiverOptions {
@@ -163,7 +164,7 @@ function checkUrl(url: string, { htu, aud }: { htu?: unknown; aud?: unknown }): 
     (each) => each !== undefined,
   );
   const isMatch = targets.some(
-    (each) => typeof each === 'string' && URL.canParse(each) && stripQuery(each) === expected,
+    (each) => typeof each === 'string' && isUrl(each) && stripQuery(each) === expected,
   );
   if (!isMatch) throw unauthenticated('URL');
 }

@@ -1,6 +1,7 @@
 import type { EgressPolicy } from '../../egress/egress-policy.ts';
 import { invalidField } from '../../protocol/errors.ts';
 import type { PushConfig } from '../../protocol/push.ts';
+import { isUrl } from '../../primitives/web/parse-url.ts';
 
 const schemePattern = /^[\w!#$%&'*+.^`|~-]+$/;
 /** Printable ASCII, which every HTTP header accepts. */
@@ -12,7 +13,7 @@ const headerValuePattern = /^[\x20-\x7e]*$/;
  * @throws {@link A2AError} `INVALID_PARAMS`, which reveals nothing about the network.
  */
 export function checkPushConfig({ url, token, authentication }: PushConfig, policy: EgressPolicy): void {
-  if (!URL.canParse(url)) throw invalidField('url', 'must be an absolute URL');
+  if (!isUrl(url)) throw invalidField('url', 'must be an absolute URL');
   try {
     policy.check(url, 'webhook');
   } catch {

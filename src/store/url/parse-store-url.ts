@@ -1,5 +1,6 @@
 import { A2AError } from '../../protocol/errors.ts';
 import { parseSize } from '../../primitives/formats/parse-size.ts';
+import { parseUrl } from '../../primitives/web/parse-url.ts';
 
 /** Limits of a task store, by the name of the option in its URL. */
 const limits = {
@@ -45,7 +46,7 @@ export function parseStoreUrl(text: string): StoreUrl {
 
 /** The option `schema` is ours; all others are for the library. */
 function parsePostgres(text: string): StoreUrl {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const url = parseUrl(text);
   if (!url || url.hostname === '' || url.pathname.length < 2)
     throw invalidUrl(
       'Invalid URL of a PostgreSQL database',

@@ -2,6 +2,7 @@ import { packageVersion } from '../../primitives/node/package-version.ts';
 import { groupExchanges, type TrafficExchange } from '../exchanges.ts';
 import type { HttpMessageInfo, TrafficRecord } from '../traffic-record.ts';
 import type { Har, HarEntry } from './har-schema.ts';
+import { parseUrl } from '../../primitives/web/parse-url.ts';
 
 /**
  * Formats recorded HTTP exchanges as an HTTP archive (HAR 1.2), which browsers open. A stream is one body of server-sent
@@ -53,9 +54,7 @@ function toRequest({ text }: TrafficRecord, { method, url, headers }: HttpMessag
     httpVersion: versionOf(headers['content-type']),
     cookies: [],
     headers: toPairs(headers),
-    queryString: URL.canParse(url)
-      ? [...new URL(url).searchParams].map(([name, value]) => ({ name, value }))
-      : [],
+    queryString: [...(parseUrl(url)?.searchParams ?? [])].map(([name, value]) => ({ name, value })),
     ...(text !== '' && { postData: { mimeType, text } }),
     headersSize: -1,
     bodySize: Buffer.byteLength(text),

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../../src/primitives/json.ts';
+import { isUrl } from '../../../src/primitives/web/parse-url.ts';
 
 /**
  * The SARIF 2.1.0 schema as a table.
@@ -94,7 +95,7 @@ const isWhole = (value: unknown, from: number): boolean => Number.isInteger(valu
 const isReference = (value: unknown): boolean =>
   typeof value === 'string' &&
   /^(?:[\w.~:/?#[\]@!$&'()*+,;=-]|%[\da-fA-F]{2})*$/.test(value) &&
-  URL.canParse(value, 'https://base.example');
+  isUrl(value, 'https://base.example');
 
 const kinds: { readonly [kind: string]: (value: unknown) => boolean } = {
   text: (value) => typeof value === 'string',

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import type { ConformanceInput, HeaderInput } from '../../../../src/console/console-api.ts';
+import { isUrl } from '../../../../src/primitives/web/parse-url.ts';
 
 /** Options that are typed as texts. */
 export type DraftName = 'maxTime' | 'maxMessages' | 'otherUser' | 'restrictedUser' | 'webhookUrl';
@@ -42,7 +43,7 @@ export function parseDrafts(drafts: typeof optionDrafts.value): Pick<Conformance
     ...(Number.isInteger(messages) && messages > 0 && { maxMessages: messages }),
     ...(otherUser && { otherUser }),
     ...(restrictedUser && { restrictedUser }),
-    ...(/^https?:\/\//.test(webhookUrl) && URL.canParse(webhookUrl) && { webhookUrl }),
+    ...(/^https?:\/\//.test(webhookUrl) && isUrl(webhookUrl) && { webhookUrl }),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { TrafficRecord, TrafficRecordKind } from '../../../../src/tap/traffic-record.ts';
 import { formatClockTime, formatCountedNoun } from '../../components/format-units.ts';
 import { findingCount, isError, lossCount } from './filter.ts';
+import { parseUrl } from '../../../../src/primitives/web/parse-url.ts';
 
 /** Display names of the record kinds. */
 export const kindNames: { readonly [kind in TrafficRecordKind]: string } = {
@@ -22,7 +23,7 @@ export function recordSummary({ kind, decoded, http, mesh, text }: TrafficRecord
 }
 
 function pathOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).pathname : url;
+  return parseUrl(url)?.pathname ?? url;
 }
 
 /** One row as a sentence, for screen readers. */

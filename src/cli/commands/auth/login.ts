@@ -7,6 +7,7 @@ import { type StoredToken, saveToken, tokenFile } from '../../client/token-store
 import { openInBrowser } from '../../process/open-in-browser.ts';
 import { sanitizeForTerminal } from '../../terminal/sanitize.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
+import { parseUrl } from '../../../primitives/web/parse-url.ts';
 
 /** Flags of `dragoman auth login`. */
 export interface LoginFlags {
@@ -48,9 +49,7 @@ export async function runLoginCommand(command: Command, readFlags: () => LoginFl
         signal: call.signal,
         prompt: (prompt) => showPrompt(prompt, open),
       })),
-      origins: [
-        ...new Set(card.interfaces.flatMap(({ url }) => (URL.canParse(url) ? [new URL(url).origin] : []))),
-      ],
+      origins: [...new Set(card.interfaces.flatMap(({ url }) => parseUrl(url)?.origin ?? []))],
     };
     saveToken(agentKey, token);
     const result = { agentCard: agentKey, expiresAt: token.expiresAt ?? null, file: tokenFile() };

@@ -6,6 +6,7 @@ import { type Part, rawPart } from '../../../protocol/part.ts';
 import { ClientError } from '../../client/client-error.ts';
 import type { PartDraft } from './command.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
+import { parseUrl } from '../../../primitives/web/parse-url.ts';
 
 /** Maximum size of a file inside a message, in bytes. */
 const maxFileBytes = 50 * 1_048_576;
@@ -38,7 +39,7 @@ async function buildPart({ kind, value, mediaType }: PartDraft): Promise<Part> {
 }
 
 function filenameIn(url: string): string | undefined {
-  const last = URL.canParse(url) ? new URL(url).pathname.split('/').at(-1) : '';
+  const last = parseUrl(url)?.pathname.split('/').at(-1);
   return last === '' || last === undefined ? undefined : decodeURIComponent(last);
 }
 

@@ -11,6 +11,7 @@ import { pushReceiver } from '../../../push/receiving/receiver.ts';
 import { type ClientSession, withAgent } from '../../client/session.ts';
 import { printOutcome } from '../../client/wait.ts';
 import { UsageError } from '../../terminal/usage-error.ts';
+import { isUrl } from '../../../primitives/web/parse-url.ts';
 
 /** Flags of `dragoman task push-config create`. */
 export interface PushConfigFlags {
@@ -37,7 +38,7 @@ export async function runPushConfigCreateCommand(
       return;
     }
     const { url } = flags;
-    if (url === undefined || !URL.canParse(url))
+    if (url === undefined || !isUrl(url))
       throw new UsageError(
         url === undefined ? 'Missing webhook' : `Invalid URL: ${url}`,
         'Pass its URL with --url https://…, or run a local webhook with --listen.',

@@ -16,10 +16,11 @@ import {
 import { isJsonObject, type JsonObject } from '../../../primitives/json.ts';
 import { asText, objectOf, objectsOf } from '../../drivers/normalized-views.ts';
 import { replaceJsonWebTokens } from '../../../primitives/redaction/json-web-tokens.ts';
+import { parseUrl } from '../../../primitives/web/parse-url.ts';
 
 function urlSchema(tag: string): Schema {
   return (value, at, errors) => {
-    if (typeof value !== 'string' || !/^https?:$/.test(URL.canParse(value) ? new URL(value).protocol : ''))
+    if (typeof value !== 'string' || !/^https?:$/.test(parseUrl(value)?.protocol ?? ''))
       errors.push({ tag, message: `${at} is ${shortValue(value)}, which is not an absolute http(s) URL` });
   };
 }

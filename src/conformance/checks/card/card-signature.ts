@@ -11,6 +11,7 @@ import {
 } from './verify-signature.ts';
 import { asText, listOf, objectOf, objectsOf } from '../../drivers/normalized-views.ts';
 import { isLoopbackUrl } from '../push/loopback.ts';
+import { isUrl } from '../../../primitives/web/parse-url.ts';
 
 /** Returns a check of the protected header of each signature. */
 function checkHeaders(findProblem: (header: JsonObject) => string | undefined): Check['run'] {
@@ -112,7 +113,7 @@ export const cardSignatureChecks = defineChecks(shared, [
     run: checkHeaders(({ jku }) => {
       if (jku === undefined) return undefined;
       const url = asText(jku) ?? '';
-      return URL.canParse(url) && (url.startsWith('https:') || isLoopbackUrl(url))
+      return isUrl(url) && (url.startsWith('https:') || isLoopbackUrl(url))
         ? undefined
         : `jku is ${JSON.stringify(jku)}`;
     }),

@@ -18,6 +18,7 @@ import { authStatus } from '../../wire/http-exchange.ts';
 import { expectCard, expectPublic, fetchCard1_0 } from './card-check.ts';
 import { cardSchemaErrors, findSecrets } from './card-schema.ts';
 import { isLoopbackUrl } from '../push/loopback.ts';
+import { isUrl } from '../../../primitives/web/parse-url.ts';
 
 /** Citation, sentence and remedy of the rules for schema errors, by error tag. */
 const schemaRules: Readonly<Record<string, readonly [Citation, string, string]>> = {
@@ -205,7 +206,7 @@ export const cardChecks = defineChecks({ category: 'agent-card', versions: ['1.0
     async run(probe) {
       const declared = new Set(declaredInterfaces(probe).map(({ binding }) => binding));
       const urls = [...new Set(declaredInterfaces(probe).map(({ url }) => url))].filter(
-        (url) => /^https?:\/\/[^/]/.test(url) && URL.canParse(url),
+        (url) => /^https?:\/\/[^/]/.test(url) && isUrl(url),
       );
       const undeclared = checkedTransports.filter((each) => !declared.has(each));
       for (const transport of undeclared)

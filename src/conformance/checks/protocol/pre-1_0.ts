@@ -8,6 +8,7 @@ import { type NormalizedTask, asText, listOf, objectOf, objectsOf } from '../../
 import { expectCard, expectPublic } from '../card/card-check.ts';
 import { authStatus, isEventStream } from '../../wire/http-exchange.ts';
 import { stripTrailing } from '../../../primitives/text.ts';
+import { isUrl } from '../../../primitives/web/parse-url.ts';
 
 /** Expects required strings in each skill and returns the skills. */
 function expectSkills(probe: Probe): JsonObject[] {
@@ -46,7 +47,7 @@ export const pre1_0Checks = defineChecks({ category: 'agent-card', versions: ['0
         probe.expect(value !== undefined && value !== null && value !== '', `The card has no ${field}`);
       }
       probe.expect(Array.isArray(probe.card.skills), 'skills is not a list');
-      probe.expect(URL.canParse(String(probe.card.url)), 'url is not a URL', { actual: probe.card.url });
+      probe.expect(isUrl(String(probe.card.url)), 'url is not a URL', { actual: probe.card.url });
     },
   },
   {

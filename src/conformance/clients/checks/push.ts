@@ -11,6 +11,7 @@ import {
   type NotificationKind,
   webhookOf,
 } from '../server/webhook-notifier.ts';
+import { isUrl } from '../../../primitives/web/parse-url.ts';
 
 function expectWebhook(probe: ClientProbe, run: ClientRun): JsonObject {
   const calls = [...callsOf(run, 'createPush'), ...messagesOf(run)];
@@ -18,7 +19,7 @@ function expectWebhook(probe: ClientProbe, run: ClientRun): JsonObject {
   const url = asText(webhook?.url) ?? '';
   probe.expect(
     run,
-    URL.canParse(url) && /^https?:/.test(url),
+    isUrl(url) && /^https?:/.test(url),
     'The client registered a webhook without a usable URL.',
     {
       actual: url,

@@ -4,6 +4,7 @@ import { A2AError } from '../../../protocol/errors.ts';
 import { type MutantAgent, type WireMutation, type WireRequest, mutant } from '../harness/mutant-agent.ts';
 import { isCardRequest, mutateResult } from '../harness/mutations.ts';
 import { in1_0, replaceError } from '../harness/operation-mutants.ts';
+import { isUrl } from '../../../primitives/web/parse-url.ts';
 
 function wireMutant(id: string, description: string, wire: () => WireMutation): MutantAgent {
   return mutant(id, description, { wire });
@@ -83,7 +84,7 @@ export const pushMutants: readonly MutantAgent[] = [
     request(request) {
       if (!create.test(request.operation)) return;
       mutateParams(request, (params) => {
-        if (typeof params.url !== 'string' || !URL.canParse(params.url)) params.url = 'http://127.0.0.1:9/';
+        if (typeof params.url !== 'string' || !isUrl(params.url)) params.url = 'http://127.0.0.1:9/';
       });
     },
   })),

@@ -19,13 +19,14 @@ import { MqttSubscription } from './mqtt-subscription.ts';
 import { encodeProperties } from '../property-encoding.ts';
 import { queueKey, queueInUseError } from '../queue-key.ts';
 import { checkTopic } from '../topic-pattern.ts';
+import { parseUrl } from '../../../primitives/web/parse-url.ts';
 
 /** Seconds for which the broker retains a session that has no stable client id, during an interruption. */
 const interruptionExpiry = 60;
 
 /** Connects to an MQTT 5 broker over `mqtt:`, `mqtts:`, `ws:` or `wss:`. */
 export async function connectMqtt(url: string, options: MqttOptions = {}): Promise<BrokerConnection> {
-  if (!URL.canParse(url) || !/^(mqtts?|wss?):$/.test(new URL(url).protocol))
+  if (!/^(mqtts?|wss?):$/.test(parseUrl(url)?.protocol ?? ''))
     throw invalidField('url', 'must start with mqtt://, mqtts://, ws:// or wss://');
   const mqtt = await import('mqtt').catch((cause: unknown) => {
     throw new A2AError('UNAVAILABLE', 'MQTT connections need a library: npm install mqtt', {

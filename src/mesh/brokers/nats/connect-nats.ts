@@ -21,6 +21,7 @@ import { NatsQueue } from './nats-queue.ts';
 import { backoffDelay } from '../../../primitives/backoff.ts';
 import { queueKey, queueInUseError } from '../queue-key.ts';
 import { checkTopic, writeSubject } from '../topic-pattern.ts';
+import { parseUrl } from '../../../primitives/web/parse-url.ts';
 
 /** Options of {@link connectNats}. */
 export interface NatsOptions {
@@ -67,7 +68,7 @@ interface Nats {
 
 /** Connects to a NATS server with JetStream, over `nats:` or `tls:`. */
 export async function connectNats(url: string, options: NatsOptions = {}): Promise<BrokerConnection> {
-  if (!URL.canParse(url) || !/^(nats|tls):$/.test(new URL(url).protocol))
+  if (!/^(nats|tls):$/.test(parseUrl(url)?.protocol ?? ''))
     throw invalidField('url', 'must start with nats:// or tls://');
   if (!/^[\w-]+$/.test(options.namespace ?? 'dragoman'))
     throw invalidField('namespace', 'must consist of letters, digits, _ and -');

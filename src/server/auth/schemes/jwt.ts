@@ -9,6 +9,7 @@ import { parseBearerToken } from './bearer.ts';
 import { fetchJson, type KeyResolver, staticKeyResolver, remoteKeyResolver } from '../jwks.ts';
 import { invalidCredentials } from '../auth-error.ts';
 import { TokenCache } from '../token-cache.ts';
+import { isUrl } from '../../../primitives/web/parse-url.ts';
 
 /** Asymmetric algorithms. Symmetric ones do not prove who signed. */
 const asymmetricAlgorithms = [
@@ -75,7 +76,7 @@ export function createKeyResolver({
   now = Date.now,
 }: JwtAuthOptions): KeyResolver {
   if (typeof jwks === 'string') {
-    if (!URL.canParse(jwks)) throw invalidField('jwks', 'must be a URL or a JWKS');
+    if (!isUrl(jwks)) throw invalidField('jwks', 'must be a URL or a JWKS');
     return remoteKeyResolver(() => fetchJson(fetch, jwks), now);
   }
   let resolver: Promise<KeyResolver> | undefined;

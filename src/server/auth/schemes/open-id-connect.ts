@@ -3,6 +3,7 @@ import type { Authenticator } from '../authenticator.ts';
 import { fetchJson, remoteKeyResolver } from '../jwks.ts';
 import { type JwtValidationOptions, jwtAuthenticator } from './jwt.ts';
 import { stripTrailing } from '../../../primitives/text.ts';
+import { isUrl } from '../../../primitives/web/parse-url.ts';
 
 /** Options of {@link openIdConnectAuth}. */
 export interface OpenIdConnectAuthOptions extends JwtValidationOptions {
@@ -13,7 +14,7 @@ export interface OpenIdConnectAuthOptions extends JwtValidationOptions {
 /** Authenticates clients by tokens of an OpenID provider, whose keys are discovered. */
 export function openIdConnectAuth(options: OpenIdConnectAuthOptions): Authenticator {
   const { issuerUrl, fetch = globalThis.fetch, now = Date.now } = options;
-  if (!URL.canParse(issuerUrl)) throw invalidField('issuerUrl', 'must be an absolute URL');
+  if (!isUrl(issuerUrl)) throw invalidField('issuerUrl', 'must be an absolute URL');
   const openIdConnectUrl = `${stripTrailing(issuerUrl, '/')}/.well-known/openid-configuration`;
   const load = async (): Promise<unknown> => {
     const metadata = await fetchJson(fetch, openIdConnectUrl);
@@ -35,7 +36,7 @@ function readJwksUri(metadata: unknown, issuerUrl: string): string {
   const isValid =
     issuer === issuerUrl &&
     typeof jwksUri === 'string' &&
-    URL.canParse(jwksUri) &&
+    isUrl(jwksUri) &&
     (new URL(jwksUri).protocol === 'https:' || new URL(issuerUrl).protocol === 'http:');
   if (!isValid) throw new A2AError('UNAVAILABLE', 'Invalid OpenID provider metadata');
   return jwksUri;

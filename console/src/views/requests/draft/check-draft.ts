@@ -15,6 +15,7 @@ import {
   type TextPosition,
 } from './json-positions.ts';
 import { headerOf, type OperationModel, paramsOfBody, type RequestDraft } from './request-draft.ts';
+import { isUrl } from '../../../../../src/primitives/web/parse-url.ts';
 
 /** Something in a draft that an agent may reject. The draft can be sent all the same. */
 export interface DraftProblem {
@@ -41,7 +42,7 @@ const maxProblems = 50;
 /** Checks a draft with the codecs of its version. */
 export function checkDraft(draft: RequestDraft, { canFillIn }: { canFillIn: boolean }): CheckedDraft {
   const problems = headerProblems(draft, canFillIn);
-  if (!URL.canParse(draft.url))
+  if (!isUrl(draft.url))
     return { problems: [{ level: 'error', message: 'The URL is not valid' }, ...problems] };
   const hasBody = draft.method === 'POST';
   const located = hasBody ? locateBody(draft.body) : undefined;

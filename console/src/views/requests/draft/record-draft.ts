@@ -6,6 +6,7 @@ import {
 import type { TrafficRecord } from '../../../../../src/tap/traffic-record.ts';
 import { prettyPrint } from '../../traffic/pretty-print.ts';
 import { createDraft, type DraftAgent, type OperationModel, type RequestDraft } from './request-draft.ts';
+import { isUrl } from '../../../../../src/primitives/web/parse-url.ts';
 
 /** Headers of the connection, which the HTTP client sets again. */
 const connectionHeaders =
@@ -16,7 +17,7 @@ export function findRecordedAgent<Entry extends Pick<AgentEntry, 'url'>>(
   url: string,
   agents: readonly Entry[],
 ): Entry | undefined {
-  if (!URL.canParse(url)) return undefined;
+  if (!isUrl(url)) return undefined;
   const { origin, pathname } = new URL(url);
   const pathOf = (each: Entry): string => new URL(each.url).pathname.replace(/\/$/, '');
   return agents
