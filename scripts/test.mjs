@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { bin, runSteps, vitestStep } from './test/run-steps.mjs';
 
 const types = (project) => [process.execPath, 'node_modules/ts7/bin/tsc', '--noEmit', '-p', project];
+
 /** Test files of the first tier that use random examples. */
 const filesWithExamples = () =>
   ['src', 'test']

@@ -3,7 +3,7 @@ import { sleep, systemClock } from '../primitives/clock.ts';
 import { AgentCrashedError } from './check-errors.ts';
 import type { CheckedVariant } from './conformance-level.ts';
 import { type HttpExchange, toEvidence } from './wire/http-exchange.ts';
-import { isUrl } from '../primitives/web/parse-url.ts';
+import { parseUrl } from '../primitives/web/parse-url.ts';
 
 /** The end of the process of the agent during a run. */
 export interface Crash {
@@ -63,8 +63,8 @@ export class CrashMonitor {
   /** Examines an exchange over a variant. @throws AgentCrashedError if the process of the agent ended. */
   async inspect(exchange: HttpExchange, variant: CheckedVariant): Promise<void> {
     const { end, status, url } = exchange;
-    if (!isUrl(url)) return;
-    const { origin } = new URL(url);
+    const origin = parseUrl(url)?.origin;
+    if (origin === undefined) return;
     const isLost = (end === 'failed' && status === 0) || end === 'truncated';
     const previous = this.#lastExchanges.get(origin);
     if (!isLost && status > 0) this.#lastExchanges.set(origin, toEvidence(exchange));

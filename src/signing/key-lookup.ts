@@ -4,7 +4,7 @@ import { truncate } from '../primitives/text.ts';
 import type { JsonWebKeySet } from '../primitives/web/jwks.ts';
 import { invalidField } from '../protocol/errors.ts';
 import type { SigningKey } from './algorithms.ts';
-import { isUrl } from '../primitives/web/parse-url.ts';
+import { parseUrl } from '../primitives/web/parse-url.ts';
 
 /** Sources of public keys. The first source that knows the `kid` is used. */
 export interface KeySources {
@@ -101,12 +101,11 @@ function usable(
 }
 
 function isAllowed(jku: unknown, allowed: readonly string[] = []): boolean {
-  if (typeof jku !== 'string' || !isUrl(jku)) return false;
-  const url = new URL(jku);
-  if (url.protocol !== 'https:' || url.username !== '' || url.password !== '') return false;
+  const url = typeof jku === 'string' ? parseUrl(jku) : undefined;
+  if (!url || url.protocol !== 'https:' || url.username !== '' || url.password !== '') return false;
   return allowed.some((each) => {
-    if (!isUrl(each)) throw invalidField('allowedJku', `must contain URLs, not ${quoteUntrusted(each)}`);
-    const entry = new URL(each);
+    const entry = parseUrl(each);
+    if (!entry) throw invalidField('allowedJku', `must contain URLs, not ${quoteUntrusted(each)}`);
     const isOrigin = entry.pathname === '/' && entry.search === '';
     return isOrigin ? url.origin === entry.origin : url.href === entry.href;
   });

@@ -1,5 +1,5 @@
 import { isLocalHost } from '../../primitives/loopback.ts';
-import { isUrl, parseUrl } from '../../primitives/web/parse-url.ts';
+import { parseUrl } from '../../primitives/web/parse-url.ts';
 
 /** Returns true for a URL that names a gRPC server, which may have no card: `grpc:`, `grpcs:` or `dns:`. */
 export function isGrpcUrl(text: string): boolean {
@@ -19,9 +19,8 @@ export function parseGrpcAddress(address: string, cardUrl?: string): URL | undef
   const isSecure = scheme === undefined ? impliesTls(rest, cardUrl) : scheme.toLowerCase().endsWith('s');
   const candidate = `${isSecure ? 'https' : 'http'}://${rest}`;
   if (scheme === undefined && !/^(?:\[[^\]]*\]|[^/:]+)(?::\d+)?$/.test(rest)) return undefined;
-  if (rest.startsWith('/') || !isUrl(candidate)) return undefined;
-  const url = new URL(candidate);
-  return url.hostname === '' || url.username !== '' ? undefined : new URL(url.origin);
+  const url = rest.startsWith('/') ? undefined : parseUrl(candidate);
+  return !url || url.hostname === '' || url.username !== '' ? undefined : new URL(url.origin);
 }
 
 function impliesTls(address: string, cardUrl: string | undefined): boolean {

@@ -12,7 +12,7 @@ import type {
   FrameStream,
   StreamingOperation,
 } from './transport-binding.ts';
-import { isUrl } from '../../primitives/web/parse-url.ts';
+import { parseUrl } from '../../primitives/web/parse-url.ts';
 
 /** Wraps each operation of a binding in a tracing span. Returns the binding unchanged if tracing is disabled. */
 export function traceBinding(
@@ -83,9 +83,8 @@ class TracedBinding implements TransportBinding {
 
 /** Returns a URL without user, password, query and fragment. */
 function withoutSecrets(url: string): string | undefined {
-  if (!isUrl(url)) return undefined;
-  const { origin, pathname } = new URL(url);
-  return `${origin}${pathname}`;
+  const parsed = parseUrl(url);
+  return parsed && `${parsed.origin}${parsed.pathname}`;
 }
 
 async function runInSpan<T>(

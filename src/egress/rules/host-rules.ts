@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { invalidField } from '../../protocol/errors.ts';
 import { type IpAddress, type CidrBlock, isInBlock, parseIpAddress } from './ip-address.ts';
-import { isUrl } from '../../primitives/web/parse-url.ts';
+import { parseUrl } from '../../primitives/web/parse-url.ts';
 
 /** Hosts or addresses, with one port or all ports. */
 export interface HostRule {
@@ -53,8 +53,8 @@ function singleAddress(address: IpAddress): CidrBlock {
 
 /** Returns the name in the notation of `URL.hostname`. */
 function normalizeHost(text: string): string | undefined {
-  if (!/^[^\s/?#@:*\\[\]%]+$/.test(text) || !isUrl(`http://${text}/`)) return undefined;
-  return stripTrailingDot(new URL(`http://${text}/`).hostname);
+  const url = /^[^\s/?#@:*\\[\]%]+$/.test(text) ? parseUrl(`http://${text}/`) : undefined;
+  return url && stripTrailingDot(url.hostname);
 }
 
 /** Removes the brackets of an IPv6 host. */

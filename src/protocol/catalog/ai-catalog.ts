@@ -5,7 +5,7 @@
  */
 import { asJsonObject, type JsonObject } from '../../primitives/json.ts';
 import { truncate } from '../../primitives/text.ts';
-import { isUrl, parseUrl } from '../../primitives/web/parse-url.ts';
+import { parseUrl } from '../../primitives/web/parse-url.ts';
 
 /** Path of the catalog below the URL of a host. */
 export const catalogPath = '.well-known/ai-catalog.json';
@@ -91,8 +91,9 @@ function readText(value: unknown, maxLength: number): string | undefined {
 }
 
 function readUrl(value: unknown, base: string): string | undefined {
-  if (typeof value !== 'string' || value.length > limits.text || !isUrl(value, base)) return undefined;
-  const url = new URL(value, base);
+  if (typeof value !== 'string' || value.length > limits.text) return undefined;
+  const url = parseUrl(value, base);
+  if (!url) return undefined;
   const isWeb = url.protocol === 'https:' || url.protocol === 'http:';
   return isWeb && url.username === '' && url.password === '' ? url.href : undefined;
 }

@@ -6,7 +6,7 @@ import {
 import type { TrafficRecord } from '../../../../../src/tap/traffic-record.ts';
 import { prettyPrint } from '../../traffic/pretty-print.ts';
 import { createDraft, type DraftAgent, type OperationModel, type RequestDraft } from './request-draft.ts';
-import { isUrl } from '../../../../../src/primitives/web/parse-url.ts';
+import { parseUrl } from '../../../../../src/primitives/web/parse-url.ts';
 
 /** Headers of the connection, which the HTTP client sets again. */
 const connectionHeaders =
@@ -17,8 +17,9 @@ export function findRecordedAgent<Entry extends Pick<AgentEntry, 'url'>>(
   url: string,
   agents: readonly Entry[],
 ): Entry | undefined {
-  if (!isUrl(url)) return undefined;
-  const { origin, pathname } = new URL(url);
+  const recorded = parseUrl(url);
+  if (!recorded) return undefined;
+  const { origin, pathname } = recorded;
   const pathOf = (each: Entry): string => new URL(each.url).pathname.replace(/\/$/, '');
   return agents
     .filter((each) => new URL(each.url).origin === origin && pathname.startsWith(pathOf(each)))
