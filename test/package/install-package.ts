@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { repositoryRoot } from '../support/cli/run-command.ts';
 
@@ -36,33 +36,37 @@ export function cleanEnv(): NodeJS.ProcessEnv {
 export interface InstalledPackage {
   /** Folder of the consumer. */
   readonly home: string;
-  readonly tarball: string;
-  /** Paths of the files in the tarball. */
+  /** Paths of the files in the package. */
   readonly files: readonly string[];
   remove(): void;
 }
 
-/** Packs the package and installs it in a new folder. */
+// The step before the tests has built the package; building it here would replace dist/ under other tests.
+
+/** Packs the package and installs it in a new folder. npm does both in one process. */
 export async function installPackage(): Promise<InstalledPackage> {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-package-'));
   const home = join(folder, 'consumer');
-  // The step before has built it; building here would replace dist/ under other tests.
+  mkdirSync(home);
+  writeFileSync(join(home, 'package.json'), '{ "name": "consumer", "private": true, "type": "module" }');
+  const flags = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', '--omit=optional'];
+  await run('npm', ['install', '--install-links', ...flags, repositoryRoot], { cwd: home, env: cleanEnv() });
+  const installed = join(home, 'node_modules', 'dragoman');
+  return {
+    home,
+    files: readdirSync(installed, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => relative(installed, join(parentPath, name))),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Packs the package into a folder. @returns the path of the tarball. */
+export async function packPackage(folder: string): Promise<string> {
   const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], {
     cwd: repositoryRoot,
     env: cleanEnv(),
   });
-  const [{ filename, files }] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }];
-  const tarball = join(folder, filename);
-  mkdirSync(home);
-  writeFileSync(join(home, 'package.json'), '{ "name": "consumer", "private": true, "type": "module" }');
-  await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', '--omit=optional', tarball], {
-    cwd: home,
-    env: cleanEnv(),
-  });
-  return {
-    home,
-    tarball,
-    files: files.map(({ path }) => path),
-    remove: () => rmSync(folder, { recursive: true, force: true }),
-  };
+  const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
+  return join(folder, filename);
 }

@@ -3,7 +3,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { repositoryRoot, RunningCommand } from '../support/cli/run-command.ts';
-import { type InstalledPackage, installPackage, modules, run, specifiers } from './install-package.ts';
+import {
+  type InstalledPackage,
+  installPackage,
+  modules,
+  packPackage,
+  run,
+  specifiers,
+} from './install-package.ts';
 
 const bin = (name: string) => join(repositoryRoot, 'node_modules', '.bin', name);
 
@@ -104,14 +111,9 @@ describe('npm package', () => {
   });
 
   it('has types that resolve like its code', async () => {
-    const { stdout } = await run(bin('attw'), [
-      installed.tarball,
-      '--profile',
-      'esm-only',
-      '--format',
-      'ascii',
-      '--no-color',
-    ]);
+    const tarball = await packPackage(installed.home);
+    const flags = ['--profile', 'esm-only', '--format', 'ascii', '--no-color'];
+    const { stdout } = await run(bin('attw'), [tarball, ...flags]);
     // Only the CommonJS resolutions, which the profile excludes, may fail.
     const bad = stdout
       .split('\n')
