@@ -6,6 +6,10 @@ import { runNode, repositoryRoot } from './support/cli/run-command.ts';
 
 const script = join(repositoryRoot, 'scripts/reference.mjs');
 
+it('the API reference matches the TSDoc comments, which every export has', async () => {
+  expect(await runNode([script, '--check']).ended).toMatchObject({ code: 0, stdout: '' });
+}, 120_000);
+
 describe('scripts/reference.mjs', () => {
   let package_: string;
 
