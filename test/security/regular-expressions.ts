@@ -28,7 +28,14 @@ interface Checker {
 const root = join(import.meta.dirname, '../..');
 
 /** Finds the regular expressions in `src/` and `console/src/`: literals, and calls of `RegExp`. */
-export function findExpressions(): FoundExpression[] {
+export function findExpressions(): readonly FoundExpression[] {
+  all ??= readExpressions();
+  return all;
+}
+
+let all: readonly FoundExpression[] | undefined;
+
+function readExpressions(): FoundExpression[] {
   const found = new Map<string, FoundExpression>();
   for (const folder of ['src', 'console/src']) {
     for (const name of readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })) {
