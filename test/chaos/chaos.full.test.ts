@@ -5,7 +5,7 @@ import { chaosSeed, runChaos } from './run-chaos.ts';
 /**
  * `DRAGOMAN_CHAOS_TASKS` makes the test shorter or longer. Each fault meets 200 tasks in progress, however many there are in all.
  */
-const tasks = Number(process.env['DRAGOMAN_CHAOS_TASKS'] ?? 12_000);
+const tasks = Number(process.env['DRAGOMAN_CHAOS_TASKS'] ?? 8_000);
 
 it.skipIf(!hasPostgres)(
   `replicas lose, repeat and reorder nothing in ${tasks} tasks with 100 faults`,
