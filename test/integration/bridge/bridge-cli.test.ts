@@ -9,9 +9,10 @@ import { bearerAuth } from '../../../src/server/auth/schemes/bearer.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';
 import { startRawServer } from '../../support/http/raw-server.ts';
 import { closeAfterTest } from '../../support/bridge/bridge-fixtures.ts';
-import { cliEntry, runNode } from '../../support/cli/run-command.ts';
+import { runDragoman } from '../../support/cli/run-command.ts';
+import { runInProcess } from '../../support/cli/run-in-process.ts';
 
-const actions = (...args: string[]) => runNode([cliEntry, 'actions', ...args]).ended;
+const actions = (...args: string[]) => runInProcess(['actions', ...args]);
 
 async function startAgent(agent = sampleAgent()): Promise<string> {
   const server = await serve(agent);
@@ -90,14 +91,15 @@ describe('dragoman actions', () => {
   it('redeems a follow-up ID in another process', async () => {
     const url = await startAgent();
     const file = join(folder(), 'open.db');
-    const inputRequired = await actions('invoke', 'sample/echo', 'ask', '--agent', url, '--follow-ups', file);
+    const flags = ['--agent', url, '--follow-ups', file];
+    const inputRequired = await runDragoman(['actions', 'invoke', 'sample/echo', 'ask', ...flags]).ended;
     expect([inputRequired.code, inputRequired.stdout]).toEqual([
       1,
       expect.stringContaining('INPUT_REQUIRED: Which one?'),
     ]);
     const id = /follow-up ID: (\S+)/.exec(inputRequired.stdout)?.[1] ?? '';
     const parameters = ['provide_required_input', `follow_up_id=${id}`, 'user_response=red'];
-    const completed = await actions('invoke', ...parameters, '--agent', url, '--follow-ups', file);
+    const completed = await actions('invoke', ...parameters, ...flags);
     expect([completed.code, completed.stdout]).toEqual([0, 'red\n']);
   });
 
@@ -117,11 +119,11 @@ describe('dragoman actions', () => {
       auth: { authenticators: [bearerAuth({ tokens: { 'a-secret-of-some-length': 'alice' } })] },
     });
     closeAfterTest(() => server.stop(0));
-    const args = [cliEntry, 'actions', 'invoke', 'sample/echo', 'x', '--agent', server.url];
-    expect((await runNode(args).ended).code).toBe(1);
-    const { code, stdout } = await runNode([...args, '--bearer-env', 'ECHO_TOKEN'], {
+    const args = ['actions', 'invoke', 'sample/echo', 'x', '--agent', server.url];
+    expect((await runInProcess(args)).code).toBe(1);
+    const { code, stdout } = await runInProcess([...args, '--bearer-env', 'ECHO_TOKEN'], {
       env: { ECHO_TOKEN: 'a-secret-of-some-length' },
-    }).ended;
+    });
     expect([code, stdout]).toEqual([0, 'x\n']);
   });
 
@@ -136,19 +138,19 @@ describe('dragoman actions', () => {
       response.writeHead(200, { 'content-type': 'application/json' }).end(card);
     });
     closeAfterTest(() => cardServer.close());
-    const args = [cliEntry, 'actions', 'invoke', 'sample/echo', 'x', '--agent', cardServer.url];
+    const args = ['actions', 'invoke', 'sample/echo', 'x', '--agent', cardServer.url];
     const options = { env: { ECHO_TOKEN: 'a-secret-of-some-length' } };
-    const refused = await runNode([...args, '--bearer-env', 'ECHO_TOKEN'], options).ended;
+    const refused = await runInProcess([...args, '--bearer-env', 'ECHO_TOKEN'], options);
     expect([refused.code, refused.stdout + refused.stderr]).toEqual([1, expect.stringContaining(server.url)]);
     const allowed = [...args, '--bearer-env', 'ECHO_TOKEN', '--credential-origin', server.url];
-    const { code, stdout } = await runNode(allowed, options).ended;
+    const { code, stdout } = await runInProcess(allowed, options);
     expect([code, stdout]).toEqual([0, 'x\n']);
   });
 
   it('cancels the task on SIGINT', async () => {
     const agent = sampleAgent();
     const url = await startAgent(agent);
-    const running = runNode([cliEntry, 'actions', 'invoke', 'sample/echo', 'slow', '--agent', url]);
+    const running = runDragoman(['actions', 'invoke', 'sample/echo', 'slow', '--agent', url]);
     await running.prints(/This takes a while/, 'stderr');
     const { code, stdout } = await running.stop('SIGINT');
     expect([code, stdout]).toEqual([1, expect.stringContaining('CANCELED')]);

@@ -22,8 +22,11 @@ export async function createScene() {
     startDemoServer(user, ['--no-streaming']),
   ]);
 
+  /** Runs a command until it ends; with input, in a process of its own. */
   const run = (words: string, options?: Options): Promise<CommandResult> =>
-    user.run(splitWords(words), options);
+    options?.input === undefined
+      ? user.runInProcess(splitWords(words), options)
+      : user.run(splitWords(words), options);
 
   /** Runs a command that must exit with 0 and returns its fields. */
   async function fields(

@@ -89,7 +89,9 @@ const cases: { name: string; args: () => string[]; exitCode?: number }[] = [
 
 describe('client command output', () => {
   it.each(cases)('matches the golden file $name', async ({ name, args, exitCode = 0 }) => {
-    const { code, stdout, stderr } = await user.run(args(), { env: { FORCE_COLOR: '1', NO_COLOR: '' } });
+    const { code, stdout, stderr } = await user.runInProcess(args(), {
+      env: { FORCE_COLOR: '1', NO_COLOR: '' },
+    });
     expect(code).toBe(exitCode);
     const transcript = [
       `$ dragoman ${args().join(' ')}`,

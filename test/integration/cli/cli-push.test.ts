@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { connect } from '../../../src/client/connect.ts';
 import { userRequest, expectTask } from '../../support/engine/conversation.ts';
-import { runDragoman, type RunningCommand, serveModule } from '../../support/cli/run-command.ts';
+import { type RunningCommand, serveModule } from '../../support/cli/run-command.ts';
+import { runInProcess } from '../../support/cli/run-in-process.ts';
 import { TestWebhook } from '../../support/push/test-webhook.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'dragoman-cli-push-'));
@@ -40,7 +41,7 @@ async function serveOn(flags: string[], push: object = { maxAttempts: 1, pollInt
   return running;
 }
 
-const push = (...args: string[]) => runDragoman(['push', ...args]).ended;
+const push = (...args: string[]) => runInProcess(['push', ...args]);
 
 describe('dragoman push', () => {
   it('lists dead deliveries, and a retry reaches the running agent', async () => {
@@ -84,7 +85,7 @@ describe('dragoman push', () => {
     ['push list --store sqlite:no-such.db', /File not found: no-such\.db/],
     ['push retry --store nowhere', /Invalid task store "nowhere"/],
   ])('exits with 2 for: dragoman %s', async (args, expected) => {
-    const { code, stderr } = await runDragoman(args.split(' ')).ended;
+    const { code, stderr } = await runInProcess(args.split(' '));
     expect(stderr).toMatch(expected);
     expect(code).toBe(2);
   });

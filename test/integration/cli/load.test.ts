@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defineAgent } from '../../../src/engine/local-agent.ts';
 import { type RunningServer, serve } from '../../../src/server/node/serve.ts';
 import { runDragoman } from '../../support/cli/run-command.ts';
+import { runInProcess } from '../../support/cli/run-in-process.ts';
 import { waitUntil } from '../../support/server/checked-server.ts';
 
 let calls = 0;
@@ -64,7 +65,7 @@ describe('dragoman load', () => {
   });
 
   it('refuses other hosts and says why', async () => {
-    const { code, stdout, stderr } = await runDragoman(['load', 'https://agents.example.com']).ended;
+    const { code, stdout, stderr } = await runInProcess(['load', 'https://agents.example.com']);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(
       /^error: agents\.example\.com is not on this machine\nhint: Load can stop an agent .* --allow-remote\.\n$/,
@@ -73,7 +74,7 @@ describe('dragoman load', () => {
 
   it('exits with 1 if no request succeeded', async () => {
     const flags = ['--operation', 'get', '--task-id', 'none', '--requests', '2', '--warm-up', '0'];
-    const { code, stdout } = await runDragoman(['load', server.url, ...flags]).ended;
+    const { code, stdout } = await runInProcess(['load', server.url, ...flags]);
     expect(code).toBe(1);
     expect(stdout).toMatch(/^Latency: +– \(no successful request\)\nErrors:\n +2 {2}TASK_NOT_FOUND: /m);
   });

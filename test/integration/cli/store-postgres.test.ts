@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { connect } from '../../../src/client/connect.ts';
 import { runDragoman, type RunningCommand } from '../../support/cli/run-command.ts';
+import { runInProcess } from '../../support/cli/run-in-process.ts';
 import { closeAfterEach } from '../../support/close-after-each.ts';
 import { expectTask, userRequest } from '../../support/engine/conversation.ts';
 import { hasPostgres, usePostgres } from '../../support/store/postgres-server.ts';
@@ -84,8 +85,9 @@ describe.skipIf(!hasPostgres)('--store postgres://…', () => {
       return JSON.parse(stdout);
     };
     const [, action = ''] =
-      /^(booking\/\S+)/m.exec((await start('actions', 'list', '--agent', `booking=${url}`).ended).stdout) ??
-      [];
+      /^(booking\/\S+)/m.exec(
+        (await runInProcess(['actions', 'list', '--agent', `booking=${url}`])).stdout,
+      ) ?? [];
     const { data } = await invoke(action, 'book');
     const answer = `follow_up_id=${String(data['follow_up_id'])}`;
     const redeem = ['provide_required_input', answer, 'user_response=Friday'];
@@ -99,7 +101,7 @@ describe.skipIf(!hasPostgres)('--store postgres://…', () => {
     const url = postgres()
       .url.replace('test@', 'test:hunter2@')
       .replace(/postgres$/, 'missing');
-    const { code, stderr } = await start('gateway', '-c', gateway, '--store', url).ended;
+    const { code, stderr } = await runInProcess(['gateway', '-c', gateway, '--store', url]);
     expect(code).toBe(1);
     expect(stderr).toContain('database "missing" does not exist');
     expect(stderr).toContain('createdb');
@@ -113,7 +115,7 @@ describe('--store', () => {
     ['up', ['up', '--store', 'redis://x']],
     ['bridge', ['bridge', '--agent', 'http://127.0.0.1:9', '--mcp', 'stdio', '--store', 'redis://x']],
   ])('%s rejects an unknown kind with exit code 2', async (_name, args) => {
-    const { code, stderr } = await start(...args).ended;
+    const { code, stderr } = await runInProcess(args);
     expect(stderr).toContain('Invalid task store "redis://x"');
     expect(stderr).toContain('postgres://USER@HOST/DATABASE');
     expect(code).toBe(2);
@@ -122,7 +124,7 @@ describe('--store', () => {
   it('gateway reports an invalid store of its file with the line', async () => {
     const file = join(folder, 'invalid.yaml');
     writeFileSync(file, `agents: { a: { url: 'http://127.0.0.1:9' } }\nstore: postgres://ann:hunter2@host\n`);
-    const { code, stderr } = await start('gateway', '-c', file, '--check').ended;
+    const { code, stderr } = await runInProcess(['gateway', '-c', file, '--check']);
     expect(code).toBe(2);
     expect(stderr).toMatch(/invalid\.yaml:2:\d+: store: is invalid\. Use postgres:\/\/USER:PASSWORD@HOST/);
     expect(stderr).not.toContain('hunter2');

@@ -11,6 +11,7 @@ import { postgresTaskStore } from '../../../src/store/postgres.ts';
 import { sqliteTaskStore } from '../../../src/store/sqlite.ts';
 import { createTask, owner } from '../../contracts/task-store/actions.ts';
 import { type CommandResult, runDragoman } from '../../support/cli/run-command.ts';
+import { runInProcess } from '../../support/cli/run-in-process.ts';
 import { expectTask, userRequest } from '../../support/engine/conversation.ts';
 import { hasPostgres, usePostgres } from '../../support/store/postgres-server.ts';
 
@@ -23,7 +24,7 @@ afterEach(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const store = (...args: string[]): Promise<CommandResult> =>
-  runDragoman(['store', ...args], { env: { NO_COLOR: '1' } }).ended;
+  runInProcess(['store', ...args], { env: { NO_COLOR: '1' } });
 const at = (schema: string, user = 'test'): string =>
   `${server().url.replace('test@', `${user}@`)}?schema=${schema}`;
 const immediately = { configuration: { returnImmediately: true } };
@@ -38,7 +39,8 @@ describe.skipIf(!hasPostgres)('dragoman store with PostgreSQL', () => {
   afterAll(() => pool?.end());
 
   it('migrate creates the schema, and a user with the granted rights can do everything', async () => {
-    const first = await store('migrate', at('granted'), '--grant', 'agent');
+    const migrate = ['store', 'migrate', at('granted'), '--grant', 'agent'];
+    const first = await runDragoman(migrate, { env: { NO_COLOR: '1' } }).ended;
     expect(first).toMatchObject({ code: 0, stderr: '' });
     expect(first.stdout).toMatch(
       /^- Create the tables .*\n(- .*\n)+- Grant the rights of a replica to agent\n/,
@@ -151,6 +153,10 @@ describe.skipIf(!hasPostgres)('dragoman store with PostgreSQL', () => {
 });
 
 describe('dragoman store with SQLite', () => {
+  // A file knows the processes that use it.
+  const store = (...args: string[]): Promise<CommandResult> =>
+    runDragoman(['store', ...args], { env: { NO_COLOR: '1' } }).ended;
+
   it('migrate creates the file, and status shows its process', async () => {
     const file = join(folder, 'tasks.db');
     expect((await store('status', `sqlite:${file}`)).stderr).toContain(`There is no task store in ${file}`);

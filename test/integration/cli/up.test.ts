@@ -7,6 +7,7 @@ import { type Client, ClientFactory, JsonRpcTransportFactory, RestTransportFacto
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { collect, say } from '../../interop/sdk-1.3-messages.ts';
 import { runDragoman, repositoryRoot, type RunningCommand } from '../../support/cli/run-command.ts';
+import { runInProcess } from '../../support/cli/run-in-process.ts';
 import { findAgent, readSummary, type UpSummary } from '../../support/cli/up-summary.ts';
 import { runUp, steadyText } from '../../support/cli/up-text.ts';
 import { readSseFrames } from '../../support/http/sse-frames.ts';
@@ -241,8 +242,9 @@ describe('dragoman up -c', () => {
   });
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
+  const writeConfig = (text: string): void => writeFileSync(join(directory, 'dragoman.yaml'), text);
   const up = (text: string, ...flags: string[]): RunningCommand => {
-    writeFileSync(join(directory, 'dragoman.yaml'), text);
+    writeConfig(text);
     const running = runDragoman(['up', '-c', 'dragoman.yaml', ...flags], { cwd: directory });
     started.push(running);
     return running;
@@ -300,13 +302,16 @@ describe('dragoman up -c', () => {
     ['a script', 'agents:\n  a: { script: wrong.yaml }\n', /wrong\.yaml:1:1: rulez: /],
   ])('exits with 2 and prints the position of an error in %s', async (_what, text, place) => {
     writeFileSync(join(directory, 'wrong.yaml'), 'rulez: []\n');
-    const { code, stdout, stderr } = await up(text).ended;
+    writeConfig(text);
+    const { code, stdout, stderr } = await runInProcess(['up', '-c', 'dragoman.yaml'], { cwd: directory });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(place);
   });
 
   it('validates the file with --check without starting', async () => {
-    expect(await up(`${ports}${echo}`, '--check').ended).toEqual({
+    writeConfig(`${ports}${echo}`);
+    const check = ['up', '-c', 'dragoman.yaml', '--check'];
+    expect(await runInProcess(check, { cwd: directory })).toEqual({
       code: 0,
       stdout: 'dragoman.yaml is valid: 1 agent\n',
       stderr: '',
@@ -314,7 +319,7 @@ describe('dragoman up -c', () => {
   });
 
   it('exits with 2 when the file does not exist', async () => {
-    const { code, stderr } = await runDragoman(['up', '-c', 'gone.yaml'], { cwd: directory }).ended;
+    const { code, stderr } = await runInProcess(['up', '-c', 'gone.yaml'], { cwd: directory });
     expect(code).toBe(2);
     expect(stderr).toMatch(/^error: File not found: \S*gone\.yaml\n/);
   });

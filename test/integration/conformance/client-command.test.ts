@@ -6,6 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { ConformanceReport } from '../../../src/conformance/report/build-report.ts';
 import { isRunning } from '../../support/cli/is-running.ts';
 import { type CommandResult, runDragoman } from '../../support/cli/run-command.ts';
+import { runInProcess } from '../../support/cli/run-in-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-client-conformance-'));
 const client = fileURLToPath(new URL('../fixtures/minimal-client.mjs', import.meta.url));
@@ -20,7 +21,7 @@ const few = [
   '60s',
 ];
 const test = (...args: string[]): Promise<CommandResult> =>
-  runDragoman(['conformance', 'client', ...args], { cwd: folder }).ended;
+  runInProcess(['conformance', 'client', ...args], { cwd: folder });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -5,13 +5,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ServedAgent, serveMutant } from '../../../src/conformance/mutants/harness/serve-mutant.ts';
 import type { ConformanceReport } from '../../../src/conformance/report/build-report.ts';
 import { runDragoman, type CommandResult } from '../../support/cli/run-command.ts';
+import { runInProcess } from '../../support/cli/run-in-process.ts';
 import { startRawServer } from '../../support/http/raw-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-conformance-'));
 const file = (name: string): string => join(folder, name);
 const few = '--fixtures fx --timeout 60 --only send --only get --a2a-version 1.0'.split(' ');
 const conformance = (...args: string[]): Promise<CommandResult> =>
-  runDragoman(['conformance', ...args], { cwd: folder }).ended;
+  runInProcess(['conformance', ...args], { cwd: folder });
 
 let right: ServedAgent;
 let wrong: ServedAgent;
@@ -37,18 +38,8 @@ afterAll(async () => {
 
 describe('dragoman conformance', () => {
   it('exits with 0 for a conformant agent and writes every requested report', async () => {
-    const ended = await conformance(
-      right.url,
-      ...few,
-      '--report',
-      'json=a.json',
-      '--report',
-      'html',
-      '--report',
-      'junit',
-      '--report-dir',
-      'out',
-    );
+    const reports = '--report json=a.json --report html --report junit --report-dir out'.split(' ');
+    const ended = await runDragoman(['conformance', right.url, ...few, ...reports], { cwd: folder }).ended;
     expect(ended.stderr).toMatch(/^\d+ of \d+ checks$/m);
     expect(ended.stdout).toContain('0 failed');
     expect(ended.code).toBe(0);
@@ -122,7 +113,7 @@ describe('dragoman conformance', () => {
 });
 
 describe('dragoman doctor', () => {
-  const doctor = (...args: string[]): Promise<CommandResult> => runDragoman(['doctor', ...args]).ended;
+  const doctor = (...args: string[]): Promise<CommandResult> => runInProcess(['doctor', ...args]);
 
   it('reports all steps as ok for a working agent', async () => {
     const { stdout, code } = await doctor(right.url);

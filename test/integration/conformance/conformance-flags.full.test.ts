@@ -7,7 +7,8 @@ import { withInterceptor } from '../../../src/protocol/composition/with-intercep
 import type { ConformanceReport, ConformanceResult } from '../../../src/conformance/report/build-report.ts';
 import { textOf } from '../../../src/protocol/part.ts';
 import { serve } from '../../../src/server/node/serve.ts';
-import { runDragoman, type CommandResult } from '../../support/cli/run-command.ts';
+import type { CommandResult } from '../../support/cli/run-command.ts';
+import { runInProcess } from '../../support/cli/run-in-process.ts';
 import { findFreePort } from '../../support/http/free-port.ts';
 import { startTcpRelay } from '../../support/http/tcp-relay.ts';
 import { tckAgent } from '../../support/conformance/tck-agent.ts';
@@ -15,7 +16,7 @@ import { tckAgent } from '../../support/conformance/tck-agent.ts';
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-flags-'));
 const newest = ['--a2a-version', '1.0', '--transport', 'jsonrpc', '--timeout', '60'];
 const conformance = (...args: string[]): Promise<CommandResult> =>
-  runDragoman(['conformance', ...args], { cwd: folder }).ended;
+  runInProcess(['conformance', ...args], { cwd: folder });
 const ann = ['--header', 'Authorization: Bearer token-of-ann'];
 
 /** Returns the verdict of every rule in a JSON report. */

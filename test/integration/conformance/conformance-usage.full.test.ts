@@ -5,13 +5,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ServedAgent, serveMutant } from '../../../src/conformance/mutants/harness/serve-mutant.ts';
 import type { ConformanceReport } from '../../../src/conformance/report/build-report.ts';
 import { runDragoman, type CommandResult, repositoryRoot } from '../../support/cli/run-command.ts';
+import { runInProcess } from '../../support/cli/run-in-process.ts';
 import { startRawServer } from '../../support/http/raw-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-conformance-'));
 const file = (name: string): string => join(folder, name);
 const few = '--fixtures fx --timeout 60 --only send --only get --a2a-version 1.0'.split(' ');
 const conformance = (...args: string[]): Promise<CommandResult> =>
-  runDragoman(['conformance', ...args], { cwd: folder }).ended;
+  runInProcess(['conformance', ...args], { cwd: folder });
 
 let right: ServedAgent;
 let guarded: ServedAgent;

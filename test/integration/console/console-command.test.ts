@@ -6,6 +6,7 @@ import { defineAgent } from '../../../src/engine/local-agent.ts';
 import { sqliteTaskStore } from '../../../src/store/sqlite.ts';
 import { serve } from '../../../src/server/node/serve.ts';
 import { runDragoman, type RunningCommand } from '../../support/cli/run-command.ts';
+import { runInProcess } from '../../support/cli/run-in-process.ts';
 
 const running: RunningCommand[] = [];
 afterEach(async () => {
@@ -99,7 +100,7 @@ describe('dragoman console', () => {
     [['--store', 'memory'], '--store memory cannot be read'],
     [['--token', 'short'], 'token must have at least 16 characters'],
   ])('rejects the arguments %j with an error', async (args, message) => {
-    const { code, stderr } = await start('--port', '0', ...args).ended;
+    const { code, stderr } = await runInProcess(['console', '--port', '0', ...args]);
     expect(stderr).toContain(message);
     expect(code).toBe(2);
   });

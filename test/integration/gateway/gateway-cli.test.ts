@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { serve } from '../../../src/server/node/serve.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';
 import { cliEntry, runNode, repositoryRoot, type RunningCommand } from '../../support/cli/run-command.ts';
+import { runInProcess } from '../../support/cli/run-in-process.ts';
 import { respondJson, startRawServer } from '../../support/http/raw-server.ts';
 import { httpGet, callRpc } from '../../support/http/http-calls.ts';
 
@@ -37,14 +38,14 @@ describe('dragoman gateway', () => {
     const file = join(folder(), 'a.yaml');
     writeFileSync(file, 'listen: 0\nagents:\n  a:\n    url: nowhere\n    foo: 1\n');
     for (const flags of [['--check'], []]) {
-      const { code, stdout, stderr } = await run('-c', file, ...flags).ended;
+      const { code, stdout, stderr } = await runInProcess(['gateway', '-c', file, ...flags]);
       expect(code).toBe(2);
       expect(stdout).toBe('');
       expect(stderr).toBe(
         `error: Invalid file: ${file}\n  ${file}:4:5: agents.a.url: must be an http or https URL\n  ${file}:5:5: agents.a.foo: unknown key\nhint: Fix the errors above and start again; nothing was started.\n`,
       );
     }
-    expect(await run('-c', join(folder(), 'none.yaml')).ended).toMatchObject({
+    expect(await runInProcess(['gateway', '-c', join(folder(), 'none.yaml')])).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/File not found: \S+none\.yaml\n/),
     });
@@ -53,7 +54,7 @@ describe('dragoman gateway', () => {
   it.each(readdirSync(join(repositoryRoot, 'examples/gateway')))(
     'accepts the example %s with --check',
     async (file) => {
-      expect(await run('-c', `examples/gateway/${file}`, '--check').ended).toMatchObject({
+      expect(await runInProcess(['gateway', '-c', `examples/gateway/${file}`, '--check'])).toMatchObject({
         code: 0,
         stdout: expect.stringMatching(/ is valid: \d agents?\n$/),
       });
@@ -100,7 +101,7 @@ describe('dragoman gateway', () => {
 });
 
 describe('client command with the root URL of a gateway', () => {
-  const client = (...args: string[]) => runNode([cliEntry, ...args], { env: { NO_COLOR: '1' } }).ended;
+  const client = (...args: string[]) => runInProcess(args, { env: { NO_COLOR: '1' } });
   const cardOf = (at: string, name: string) => `${at}/agents/${name}/.well-known/agent-card.json`;
   const entry = (url: string, displayName: unknown, identifier = 'x') => ({
     identifier,

@@ -7,7 +7,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { readGatewayConfig } from '../../../src/gateway/config/read-gateway-config.ts';
 import { runGateway } from '../../../src/gateway/run-gateway.ts';
 import { serve } from '../../../src/server/node/serve.ts';
-import { cliEntry, repositoryRoot, runNode } from '../../support/cli/run-command.ts';
+import { repositoryRoot } from '../../support/cli/run-command.ts';
+import { runInProcess } from '../../support/cli/run-in-process.ts';
 import { closeAfterEach } from '../../support/close-after-each.ts';
 import { createWaitingAgent } from '../../support/gateway/policy-gateway.ts';
 import { httpGet, httpPost } from '../../support/http/http-calls.ts';
@@ -31,8 +32,9 @@ function folder(): string {
 async function explain(...flags: string[]) {
   const file = join(folder(), 'dragoman.yaml');
   writeFileSync(file, example);
-  const running = runNode([cliEntry, 'gateway', 'explain', file, ...flags], { env: environment });
-  const { code, stdout, stderr } = await running.ended;
+  const { code, stdout, stderr } = await runInProcess(['gateway', 'explain', file, ...flags], {
+    env: environment,
+  });
   return { code, stderr, stdout: stdout.replaceAll(file, 'dragoman.yaml') };
 }
 

@@ -25,7 +25,7 @@ import type { Operation } from '../../../src/protocol/agent.ts';
 import type { ProtocolVariant } from '../../../src/protocol/card.ts';
 import type { Part } from '../../../src/protocol/part.ts';
 import type { RequestOf } from '../../../src/protocol/requests.ts';
-import { runDragoman } from '../../support/cli/run-command.ts';
+import { runInProcess } from '../../support/cli/run-in-process.ts';
 import { ManualClock } from '../../support/clocks/manual-clock.ts';
 import { createWaitingAgent } from '../../support/gateway/policy-gateway.ts';
 import { call, errorOf, frame } from '../../support/grpc/raw-calls.ts';
@@ -308,7 +308,7 @@ describe('policy of a gateway in all versions and transports', () => {
       })
         .filter(([, value]) => value !== undefined)
         .flatMap(([name, value]) => [`--${name}`, String(value)]);
-      const { stdout, code } = await runDragoman(['gateway', 'explain', path, ...flags, '-o', 'json']).ended;
+      const { stdout, code } = await runInProcess(['gateway', 'explain', path, ...flags, '-o', 'json']);
       expect(code).toBe(0);
       expect(JSON.parse(stdout)).toEqual(
         // Undefined members are missing in JSON.

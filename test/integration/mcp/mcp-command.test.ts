@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runDragoman, cliEntry, serveModule } from '../../support/cli/run-command.ts';
+import { runInProcess } from '../../support/cli/run-in-process.ts';
 import { type McpClientKind, mcpClientKinds } from '../../support/bridge/mcp-clients.ts';
 import { respondJson, startRawServer } from '../../support/http/raw-server.ts';
 
@@ -20,8 +21,13 @@ async function freePort(): Promise<number> {
 }
 
 describe('dragoman bridge', () => {
+  let agent: Awaited<ReturnType<typeof serveModule>>;
+  beforeAll(async () => {
+    agent = await serveModule(echo);
+  });
+  afterAll(() => agent.stop());
+
   it('writes only MCP messages to stdout and exits when stdin closes', async () => {
-    const agent = await serveModule(echo);
     const running = runDragoman(['bridge', '--agent', `echo=${agent.url}`, '--mcp', 'stdio']);
     const send = (message: object): void => {
       running.process.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
@@ -49,11 +55,9 @@ describe('dragoman bridge', () => {
     ]);
     expect(messages[0].result.protocolVersion).toBe('2025-06-18');
     expect(messages[1].result.content).toEqual([{ type: 'text', text: 'You said: hello' }]);
-    await agent.stop();
   });
 
   it('prints URL and actions with -o json, and rejects it with --mcp stdio', async () => {
-    const agent = await serveModule(echo);
     const args = ['bridge', '-a', `echo=${agent.url}`, '-o', 'json', '--mcp'];
     const running = runDragoman([...args, 'http', '--port', '0']);
     const [line] = await running.prints(/^\{.*\}\n/);
@@ -62,14 +66,12 @@ describe('dragoman bridge', () => {
       actions: ['echo/echo', 'provide_required_input'],
     });
     expect((await running.stop()).stdout).toBe(line);
-    const { code, stderr } = await runDragoman([...args, 'stdio']).ended;
+    const { code, stderr } = await runInProcess([...args, 'stdio']);
     expect(stderr).toContain('-o json cannot be used with --mcp stdio');
     expect(code).toBe(2);
-    await agent.stop();
   });
 
   it('serves HTTP with a token from the environment until SIGINT', async () => {
-    const agent = await serveModule(echo);
     const running = runDragoman(
       ['bridge', '-a', `echo=${agent.url}`, '--mcp', 'http', '--port', '0', '--client-token-env', 'T'],
       {
@@ -84,7 +86,6 @@ describe('dragoman bridge', () => {
     await client.close();
     const { code, stdout } = await running.stop('SIGINT');
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
-    await agent.stop();
   });
 
   it('starts the agent of --command and stops it on exit', async () => {
@@ -119,7 +120,7 @@ describe('dragoman bridge', () => {
     expect(content).toEqual([{ type: 'text', text: 'You said: hello' }]);
     await client.close();
     writeFileSync(file, 'agent_name: one\na2a_server_ulr: http://127.0.0.1\n');
-    const { code, stderr } = await runDragoman(['bridge', '--config', file, '--mcp', 'stdio']).ended;
+    const { code, stderr } = await runInProcess(['bridge', '--config', file, '--mcp', 'stdio']);
     expect([code, stderr]).toEqual([2, expect.stringContaining(`${file}:2:1: a2a_server_ulr`)]);
     rmSync(folder, { recursive: true });
   });
@@ -196,13 +197,13 @@ describe('dragoman bridge', () => {
     ],
     ['an invalid --max-wait', ['-a', 'http://x', '--max-wait', 'long'], /Use a duration such as/],
   ])('exits with 2 and a hint for %s', async (_what, flags, expected) => {
-    const { code, stdout, stderr } = await runDragoman(['bridge', ...flags, '--mcp', 'stdio']).ended;
+    const { code, stdout, stderr } = await runInProcess(['bridge', ...flags, '--mcp', 'stdio']);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(expected);
   });
 
   it('prints an example with --help', async () => {
-    const { stdout } = await runDragoman(['bridge', '--help']).ended;
+    const { stdout } = await runInProcess(['bridge', '--help']);
     expect(stdout).toContain('dragoman bridge --agent https://weather.example.com --mcp stdio');
   });
 });

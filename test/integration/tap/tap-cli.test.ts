@@ -7,7 +7,8 @@ import { connect } from '../../../src/client/connect.ts';
 import { serve } from '../../../src/server/node/serve.ts';
 import { readTrafficFile } from '../../../src/tap/traffic-file.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';
-import { runDragoman, type RunningCommand } from '../../support/cli/run-command.ts';
+import { type CommandResult, runDragoman, type RunningCommand } from '../../support/cli/run-command.ts';
+import { runInProcess } from '../../support/cli/run-in-process.ts';
 import { createAuthority, hasOpenssl } from '../../support/http/certificates.ts';
 import { httpGet, httpPost } from '../../support/http/http-calls.ts';
 
@@ -22,10 +23,17 @@ function createFolder(): string {
   return path;
 }
 
+const environment = { NO_COLOR: '1', TZ: 'UTC' };
+
 function run(args: string[], env: Record<string, string> = {}): RunningCommand {
-  const running = runDragoman(['tap', ...args], { env: { NO_COLOR: '1', TZ: 'UTC', ...env } });
+  const running = runDragoman(['tap', ...args], { env: { ...environment, ...env } });
   open.push({ close: () => running.stop('SIGKILL') });
   return running;
+}
+
+/** Runs a command that ends by itself. */
+function runToEnd(args: string[]): Promise<CommandResult> {
+  return runInProcess(['tap', ...args], { env: environment });
 }
 
 async function startAgent(): Promise<string> {
@@ -91,14 +99,14 @@ describe('dragoman tap', () => {
     const again = await run(['--read', file]).ended;
     expect(again.stderr).toBe('');
     expect(normalizeTimes(again.stdout)).toBe(cardOfTap + golden);
-    const json = await run(['--read', file, '-o', 'json']).ended;
+    const json = await runToEnd(['--read', file, '-o', 'json']);
     expect(
       json.stdout
         .trimEnd()
         .split('\n')
         .map((line) => JSON.parse(line)),
     ).toEqual(readTrafficFile(text));
-    const scenario = await run(['--read', file, '-o', 'scenario']).ended;
+    const scenario = await runToEnd(['--read', file, '-o', 'scenario']);
     expect(scenario.stdout).toContain('scenario: sample-stream\n');
     expect(scenario.stdout).toContain('credentials, which are not stored: pass them with headers');
   });
@@ -179,13 +187,13 @@ describe('dragoman tap', () => {
       },
     ];
     writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-    const { stdout } = await run(['--read', file, '--diff']).ended;
+    const { stdout } = await runToEnd(['--read', file, '--diff']);
     const rows = stdout.split('\n').map((row) => row.replaceAll(/ +/g, ' '));
     expect(rows).toContain(' 0.3 │ 1.0');
     expect(rows).toContain('- kind: "message" │');
     expect(rows).toContain('~ role: "user" │ role: "ROLE_USER"');
     expect(rows).toContain(' text: "hi" │ text: "hi"');
-    const older = (await run(['--read', file, '--diff', '0.1']).ended).stdout;
+    const older = (await runToEnd(['--read', file, '--diff', '0.1'])).stdout;
     expect(older).toMatch(/^! message\.messageId dropped: /m);
   });
 
@@ -212,7 +220,7 @@ describe('dragoman tap', () => {
       [['--to', 'http://x.test', '--record', join(createFolder(), 'no/where')], /Cannot write .*no\/where/],
     ];
     for (const [args, message] of usageErrors) {
-      const { code, stdout, stderr } = await run(args).ended;
+      const { code, stdout, stderr } = await runToEnd(args);
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
       expect(stderr).toMatch(message);
     }

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { connect } from '../../../src/client/connect.ts';
 import type { Task } from '../../../src/protocol/task.ts';
 import { runDragoman, runNode, type RunningCommand } from '../../support/cli/run-command.ts';
+import { runInProcess } from '../../support/cli/run-in-process.ts';
 
 let folder: string;
 const running: RunningCommand[] = [];
@@ -111,7 +112,7 @@ describe('dragoman mock', () => {
     ['a wrong port', () => ['--port', '70000'], 2, /number from 0 .* to 65535/],
     ['a wrong seed', () => ['--seed', 'x'], 2, /whole number/],
   ])('reports an error: %s', async (_what, args, expected, complaint) => {
-    const { code, stderr } = await runDragoman(['mock', ...args()]).ended;
+    const { code, stderr } = await runInProcess(['mock', ...args()]);
     expect(stderr).toMatch(complaint);
     expect(code).toBe(expected);
   });
@@ -119,12 +120,12 @@ describe('dragoman mock', () => {
   it('reports validation errors with line and column', async () => {
     const good = write('good.yaml', script('hi'));
     const bad = write('bad.yaml', 'rules:\n  - name: a\n    wehn: {}\n');
-    const both = await runDragoman(['mock', 'validate', good, bad]).ended;
+    const both = await runInProcess(['mock', 'validate', good, bad]);
     expect(both.stdout).toMatch(/^\S*bad\.yaml:3:5: rules\[0\]\.wehn: .+\n$/);
     expect(both.code).toBe(2);
-    const one = await runDragoman(['mock', 'validate', good]).ended;
+    const one = await runInProcess(['mock', 'validate', good]);
     expect([one.stdout, one.stderr, one.code]).toEqual(['', '1 script: all valid\n', 0]);
-    const folder = await runDragoman(['mock', 'validate', 'examples/scripts']).ended;
+    const folder = await runInProcess(['mock', 'validate', 'examples/scripts']);
     expect(folder.stderr).toBe('3 scripts: all valid\n');
     const nowhere = await runDragoman(['mock', 'validate', 'nowhere/*.yaml']).ended;
     expect([nowhere.code, nowhere.stderr]).toEqual([

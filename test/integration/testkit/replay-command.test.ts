@@ -8,6 +8,7 @@ import { defineAgent } from '../../../src/engine/index.ts';
 import { serve } from '../../../src/server/node/serve.ts';
 import { harSchema } from '../../../src/tap/har/har-schema.ts';
 import { runDragoman, type RunningCommand } from '../../support/cli/run-command.ts';
+import { runInProcess } from '../../support/cli/run-in-process.ts';
 import { httpGet, httpPost } from '../../support/http/http-calls.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-replay-'));
@@ -58,7 +59,7 @@ describe('dragoman tap --record', () => {
 
 describe('dragoman tap -o har', () => {
   it('writes an HTTP archive that can be read and replayed', async () => {
-    const { stdout, code } = await run(['tap', '--read', file, '-o', 'har']).ended;
+    const { stdout, code } = await runInProcess(['tap', '--read', file, '-o', 'har']);
     expect(code).toBe(0);
     const { log } = harSchema.parse(JSON.parse(stdout));
     expect(log).toMatchObject({ version: '1.2', creator: { name: 'dragoman' } });
@@ -70,7 +71,7 @@ describe('dragoman tap -o har', () => {
     const archive = join(folder, 'talk.har');
     writeFileSync(archive, stdout);
     const texts = async (path: string): Promise<string[]> => {
-      const { stdout: lines } = await run(['tap', '--read', path, '-o', 'json']).ended;
+      const { stdout: lines } = await runInProcess(['tap', '--read', path, '-o', 'json']);
       const records = lines
         .trim()
         .split('\n')
@@ -117,7 +118,7 @@ describe('dragoman mock --replay', () => {
         ['--replay', join(folder, 'other.txt')],
         ['script.yaml', '--replay', file],
         ['--replay', file, '--replay-agent', 'Nobody'],
-      ].map((args) => run(['mock', ...args]).ended),
+      ].map((args) => runInProcess(['mock', ...args])),
     );
     expect(results.map(({ code }) => code)).toEqual([2, 2, 2]);
     expect(results[0]?.stderr).toContain('Line 1 is not the header of a traffic file');

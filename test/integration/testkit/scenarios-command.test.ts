@@ -6,6 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { Document } from '../../../src/documents/document.ts';
 import { scenarioJsonSchema } from '../../../src/testkit/scenario/files/scenario-schema.ts';
 import { runDragoman, repositoryRoot } from '../../support/cli/run-command.ts';
+import { runInProcess } from '../../support/cli/run-in-process.ts';
 import {
   hasMeshScenarios,
   meshScenarioFiles,
@@ -17,11 +18,11 @@ const folder = mkdtempSync(join(tmpdir(), 'dragoman-scenarios-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 writeScenarios(folder);
 
-const test = (...args: string[]) => runDragoman(['test', ...args], { cwd: folder }).ended;
+const test = (...args: string[]) => runInProcess(['test', ...args], { cwd: folder });
 
 describe('dragoman test', () => {
   it('exits with 0 if all cases passed', async () => {
-    const { code, stdout, stderr } = await test('right.yaml');
+    const { code, stdout, stderr } = await runDragoman(['test', 'right.yaml'], { cwd: folder }).ended;
     expect(stderr).toMatch(/^passed {2}right \(\d+ ms\)\n$/);
     expect(stdout).toBe('1 case: 1 passed, 0 failed, 0 skipped\n');
     expect(code).toBe(0);
@@ -79,7 +80,7 @@ describe('example scenarios', () => {
   const fits = new Ajv2020({ strict: false, validateFormats: false }).compile(scenarioJsonSchema());
 
   it('pass', async () => {
-    const { code, stdout } = await runDragoman(['test', 'examples/scenarios']).ended;
+    const { code, stdout } = await runInProcess(['test', 'examples/scenarios']);
     expect(stdout).toBe(`${files.length + 1} cases: ${files.length + 1} passed, 0 failed, 0 skipped\n`);
     expect(code).toBe(0);
   });

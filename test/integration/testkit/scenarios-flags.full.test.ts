@@ -2,14 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { runDragoman } from '../../support/cli/run-command.ts';
+import { runInProcess } from '../../support/cli/run-in-process.ts';
 import { writeScenarios } from '../../support/testkit/scenario-files.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-scenarios-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 writeScenarios(folder);
 
-const test = (...args: string[]) => runDragoman(['test', ...args], { cwd: folder }).ended;
+const test = (...args: string[]) => runInProcess(['test', ...args], { cwd: folder });
 
 describe('dragoman test', () => {
   it('exits with 2 if there is no case or a file is invalid', async () => {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runDragoman, type CommandResult, type RunningCommand } from './run-command.ts';
+import { runInProcess } from './run-in-process.ts';
 import {
   respondJson,
   type RawServerRequest,
@@ -26,6 +27,14 @@ export class CliUser {
     const running = this.start(args, env, cwd);
     running.process.stdin?.end(input ?? '');
     return running.ended;
+  }
+
+  /** Runs a command in this process until it ends. */
+  runInProcess(
+    args: readonly string[],
+    { env = {}, cwd = this.home }: { env?: Record<string, string>; cwd?: string } = {},
+  ): Promise<CommandResult> {
+    return runInProcess(args, { cwd, env: { HOME: this.home, NO_COLOR: '1', ...env } });
   }
 
   removeHome(): void {

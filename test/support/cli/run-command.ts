@@ -82,7 +82,7 @@ export function runNode(
 }
 
 /** Returns the environment of a shell that finds the command, whether or not npm runs the tests. */
-function userEnvironment(): NodeJS.ProcessEnv {
+export function userEnvironment(): NodeJS.ProcessEnv {
   const { npm_command: _, ...others } = process.env;
   return { ...others, PATH: `${join(repositoryRoot, 'node_modules', '.bin')}${delimiter}${others['PATH']}` };
 }
