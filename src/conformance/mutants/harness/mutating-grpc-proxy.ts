@@ -113,7 +113,6 @@ class ProxiedCall {
     this.#service = path.startsWith(service1_0.path) ? service1_0 : service0_3;
     const operation = path.split('/').at(-1) ?? '';
     this.#method = Object.values(this.#service.methods).find(({ name }) => name === operation);
-    // No mutation concerns large messages.
     const [message] = body.length > maxDecodedBytes ? [] : new GrpcMessageReader().push(body);
     const json = message && this.#method && this.#decode(this.#method.request, message.bytes);
     const {
@@ -283,7 +282,8 @@ class ProxiedCall {
 
 /** In megabytes: the suite sends large messages. */
 const maxSessionMemory = 256;
-const maxDecodedBytes = 1_048_576;
+/** Size of a request body up to which it is decoded: no mutation changes larger ones. */
+export const maxDecodedBytes = 1_048_576;
 const windowSize = 1 << 24;
 const grpcHeaders = { 'content-type': 'application/grpc' };
 

@@ -9,7 +9,7 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from '
 import { parseJsonOrUndefined } from '../../../primitives/json.ts';
 import { flattenHeaders } from '../../wire/http-exchange.ts';
 import { RawFrameReader } from '../../wire/raw-frame-reader.ts';
-import { MutatingGrpcProxy } from './mutating-grpc-proxy.ts';
+import { maxDecodedBytes, MutatingGrpcProxy } from './mutating-grpc-proxy.ts';
 import { MutatingWebhooks } from './mutating-webhooks.ts';
 import type { WireResponse, WireMutation, WireRequest } from './mutant-agent.ts';
 
@@ -101,7 +101,7 @@ function forwardRequest(
   response: ServerResponse,
   crash: () => void,
 ): void {
-  const body = raw.toString('utf8');
+  const body = raw.length > maxDecodedBytes ? '' : raw.toString('utf8');
   const path = incoming.url ?? '/';
   const json = body === '' ? undefined : parseJsonOrUndefined(body);
   const request: WireRequest = {

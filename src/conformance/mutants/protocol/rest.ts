@@ -202,7 +202,8 @@ export const restMutants: readonly MutantAgent[] = [
   }),
   mutant('validation.large:takes', 'A body of any size is accepted.', {
     wire: () => ({
-      request: ({ body }) => (body.length > 50_000_000 ? wireJsonResponse(200, {}) : undefined),
+      request: ({ headers }) =>
+        Number(headers['content-length']) > 50_000_000 ? wireJsonResponse(200, {}) : undefined,
     }),
   }),
 

@@ -12,6 +12,10 @@ const unknownFieldNumber = 15_000;
  * fields, unknown enumeration values become an unknown number, and bytes in place of a text are sent unchanged.
  */
 export function encodeProtobuf(schema: MessageSchema, type: string, json: unknown): Uint8Array {
+  return writeMessage(schema, type, json).finish();
+}
+
+function writeMessage(schema: MessageSchema, type: string, json: unknown): RawProtobufWriter {
   const writer = new RawProtobufWriter();
   const fields = schema.messages.get(type) ?? [];
   let unknown = unknownFieldNumber;
@@ -21,7 +25,7 @@ export function encodeProtobuf(schema: MessageSchema, type: string, json: unknow
     if (!field) writer.bytes(unknown++, Buffer.from(JSON.stringify(value)));
     else if (value !== null || field.type === 'Value') writeField(schema, writer, field, value);
   }
-  return writer.finish();
+  return writer;
 }
 
 function writeField(
@@ -38,7 +42,7 @@ function writeField(
       const entry = new RawProtobufWriter();
       entry.bytes(1, Buffer.from(key));
       writeValue(schema, entry, 2, type, each);
-      writer.bytes(number, entry.finish());
+      writer.bytes(number, entry);
     }
   else writeValue(schema, writer, number, type, value);
 }
@@ -59,7 +63,7 @@ function writeValue(
   else writer.bytes(number, encodeBytes(schema, type, value));
 }
 
-function encodeBytes(schema: MessageSchema, type: string, value: unknown): Uint8Array {
+function encodeBytes(schema: MessageSchema, type: string, value: unknown): Uint8Array | RawProtobufWriter {
   if (value instanceof Uint8Array) return value;
   switch (type) {
     case 'string':
@@ -73,32 +77,32 @@ function encodeBytes(schema: MessageSchema, type: string, value: unknown): Uint8
     case 'Value':
       return encodeDynamicValue(value);
     default:
-      return encodeProtobuf(schema, type, value);
+      return writeMessage(schema, type, value);
   }
 }
 
-function encodeTimestamp(text: string): Uint8Array {
+function encodeTimestamp(text: string): RawProtobufWriter {
   const writer = new RawProtobufWriter();
   const seconds = Math.floor(Date.parse(text) / 1_000);
   const [, digits = ''] = /\.(\d{1,9})/.exec(text) ?? [];
   writer.varint(1, BigInt(Number.isNaN(seconds) ? -1 : seconds));
   // A text that is no timestamp becomes one that is out of range.
   writer.varint(2, Number.isNaN(seconds) ? -1n : BigInt(digits.padEnd(9, '0')));
-  return writer.finish();
+  return writer;
 }
 
-function encodeStruct(value: unknown): Uint8Array {
+function encodeStruct(value: unknown): RawProtobufWriter {
   const writer = new RawProtobufWriter();
   for (const [key, each] of Object.entries(isJsonObject(value) ? value : {})) {
     const entry = new RawProtobufWriter();
     entry.bytes(1, Buffer.from(key));
     entry.bytes(2, encodeDynamicValue(each));
-    writer.bytes(1, entry.finish());
+    writer.bytes(1, entry);
   }
-  return writer.finish();
+  return writer;
 }
 
-function encodeDynamicValue(value: unknown): Uint8Array {
+function encodeDynamicValue(value: unknown): RawProtobufWriter {
   const writer = new RawProtobufWriter();
   if (value === null || value === undefined) writer.varint(1, 0n);
   else if (typeof value === 'number') writer.double(2, value);
@@ -107,7 +111,7 @@ function encodeDynamicValue(value: unknown): Uint8Array {
   else if (Array.isArray(value)) {
     const list = new RawProtobufWriter();
     for (const each of value as unknown[]) list.bytes(1, encodeDynamicValue(each));
-    writer.bytes(6, list.finish());
+    writer.bytes(6, list);
   } else writer.bytes(5, encodeStruct(value));
-  return writer.finish();
+  return writer;
 }

@@ -190,7 +190,9 @@ export class GrpcCall {
         messages: this.#messages,
         incompleteBytes: this.#reader.incompleteBytes,
         resetCode: end === 'complete' || end === 'truncated' ? (stream?.rstCode ?? 0) : 0,
-        requestBytes: Buffer.from(body).subarray(0, maxRecordedBytes).toString('base64'),
+        requestBytes: Buffer.from(body.slice(0, maxRecordedBytes))
+          .subarray(0, maxRecordedBytes)
+          .toString('base64'),
       },
     });
   }

@@ -55,23 +55,35 @@ export function readRawFields(bytes: Uint8Array): RawField[] | string {
 /** Writes the fields of a message. */
 export class RawProtobufWriter {
   readonly #chunks: Uint8Array[] = [];
+  #length = 0;
 
   varint(number: number, value: bigint): void {
-    this.#chunks.push(varintBytes(BigInt(number) << 3n), varintBytes(BigInt.asUintN(64, value)));
+    this.#add(varintBytes(BigInt(number) << 3n));
+    this.#add(varintBytes(BigInt.asUintN(64, value)));
   }
 
   double(number: number, value: number): void {
     const bytes = new Uint8Array(8);
     new DataView(bytes.buffer).setFloat64(0, value, true);
-    this.#chunks.push(varintBytes((BigInt(number) << 3n) | 1n), bytes);
+    this.#add(varintBytes((BigInt(number) << 3n) | 1n));
+    this.#add(bytes);
   }
 
-  bytes(number: number, value: Uint8Array): void {
-    this.#chunks.push(varintBytes((BigInt(number) << 3n) | 2n), varintBytes(BigInt(value.length)), value);
+  /** Writes bytes, or the fields of a nested message, which are not copied. */
+  bytes(number: number, value: Uint8Array | RawProtobufWriter): void {
+    const isMessage = value instanceof RawProtobufWriter;
+    this.#add(varintBytes((BigInt(number) << 3n) | 2n));
+    this.#add(varintBytes(BigInt(isMessage ? value.#length : value.length)));
+    for (const chunk of isMessage ? value.#chunks : [value]) this.#add(chunk);
   }
 
   finish(): Uint8Array {
-    return Buffer.concat(this.#chunks);
+    return Buffer.concat(this.#chunks, this.#length);
+  }
+
+  #add(chunk: Uint8Array): void {
+    this.#chunks.push(chunk);
+    this.#length += chunk.length;
   }
 }
 
