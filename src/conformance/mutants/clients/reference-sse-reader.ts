@@ -4,7 +4,11 @@ import { ClientFailureError } from './client-failure.ts';
 /** Reads server-sent events as their specification says, unless it has a flaw. */
 export class ReferenceSseReader {
   readonly #has: (flaw: ClientFlaw) => boolean;
-  #rest = '';
+  /** The start of the line that is not complete, in pieces, so that each character is searched once. */
+  #rest: string[] = [];
+  #restLength = 0;
+  /** A carriage return at the end of the last text: a line feed may follow. */
+  #heldReturn = '';
   #data: string[] = [];
   #isStart = true;
 
@@ -14,7 +18,7 @@ export class ReferenceSseReader {
 
   /** @throws ClientFailureError if the pending event is too large */
   checkSize(maxLength: number): void {
-    const length = this.#rest.length + this.#data.reduce((sum, line) => sum + line.length, 0);
+    const length = this.#restLength + this.#data.reduce((sum, line) => sum + line.length, 0);
     if (length > maxLength && !this.#has('reads-without-limit'))
       throw new ClientFailureError('An event is too large');
   }
@@ -22,15 +26,32 @@ export class ReferenceSseReader {
   /** Appends text and returns the data of the events that it completes. */
   push(text: string): string[] {
     if (this.#has('parses-each-chunk')) return parseChunk(text);
-    let all = this.#rest + text;
-    if (all.length > 64 * 1_024 * 1_024) all = '';
-    if (this.#isStart && all !== '') {
-      this.#isStart = false;
-      if (all.startsWith('\uFEFF') && !this.#has('keeps-byte-order-mark')) all = all.slice(1);
+    let added = this.#heldReturn + text;
+    if (this.#restLength + added.length > 64 * 1_024 * 1_024) {
+      this.#dropRest();
+      added = '';
     }
-    const lines = all.split(this.#has('splits-at-line-feeds') ? /\n/ : /\r\n|\n|\r(?!$)/);
-    this.#rest = lines.pop() ?? '';
+    if (this.#isStart && added !== '') {
+      this.#isStart = false;
+      if (added.startsWith('\uFEFF') && !this.#has('keeps-byte-order-mark')) added = added.slice(1);
+    }
+    const needsLineFeed = this.#has('splits-at-line-feeds');
+    this.#heldReturn = !needsLineFeed && added.endsWith('\r') ? '\r' : '';
+    const complete = this.#heldReturn === '' ? added : added.slice(0, -1);
+    const lines = complete.split(needsLineFeed ? '\n' : /\r\n?|\n/);
+    const last = lines.pop() ?? '';
+    if (lines.length > 0) {
+      lines[0] = this.#rest.join('') + lines[0];
+      this.#dropRest();
+    }
+    this.#rest.push(last);
+    this.#restLength += last.length;
     return lines.flatMap((line) => this.#line(line));
+  }
+
+  #dropRest(): void {
+    this.#rest = [];
+    this.#restLength = 0;
   }
 
   #line(line: string): string[] {
