@@ -4,7 +4,7 @@ import { type RawResponse, sendOnce, type HttpMethod } from './send-once.ts';
 import { type HeaderMap, crossOriginHeaders, outgoingHeaders } from './headers.ts';
 import type { EgressPurpose } from './egress-options.ts';
 import type { EgressPolicy } from './egress-policy.ts';
-import { isUrl } from '../primitives/web/parse-url.ts';
+import { parseUrl } from '../primitives/web/parse-url.ts';
 
 /** A request to a URL supplied by a peer. */
 export interface EgressRequest {
@@ -71,9 +71,9 @@ function redirectLocation({ status, headers }: RawResponse, method: HttpMethod):
 }
 
 function resolveRedirect(location: string, from: URL, policy: EgressPolicy, purpose: EgressPurpose): URL {
-  if (!isUrl(location, from.href))
-    throw denied(from, 'invalid redirect URL', 'Contact the operator of the server.');
-  const next = policy.check(new URL(location, from), purpose);
+  const target = parseUrl(location, from);
+  if (!target) throw denied(from, 'invalid redirect URL', 'Contact the operator of the server.');
+  const next = policy.check(target, purpose);
   if (from.protocol === 'https:' && next.protocol === 'http:')
     throw denied(from, 'redirect from https to http', 'Use the new URL if it is correct.');
   return next;

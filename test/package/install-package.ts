@@ -41,9 +41,10 @@ export interface InstalledPackage {
   remove(): void;
 }
 
-// The step before the tests has built the package; building it here would replace dist/ under other tests.
-
-/** Packs the package and installs it in a new folder. npm does both in one process. */
+/**
+ * Packs the package and installs it in a new folder. npm does both in one process and runs no scripts: a step before the tests has
+ * built the package, and a build here would replace dist/ under other tests.
+ */
 export async function installPackage(): Promise<InstalledPackage> {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-package-'));
   const home = join(folder, 'consumer');

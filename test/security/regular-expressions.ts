@@ -27,13 +27,13 @@ interface Checker {
 
 const root = join(import.meta.dirname, '../..');
 
-/** Finds the regular expressions in `src/` and `console/src/`: literals, and calls of `RegExp`. */
-export function findExpressions(): readonly FoundExpression[] {
-  all ??= readExpressions();
-  return all;
-}
+let found: readonly FoundExpression[] | undefined;
 
-let all: readonly FoundExpression[] | undefined;
+/** Finds the regular expressions in `src/` and `console/src/`: literals, and calls of `RegExp`. Reads the files once. */
+export function findExpressions(): readonly FoundExpression[] {
+  found ??= readExpressions();
+  return found;
+}
 
 function readExpressions(): FoundExpression[] {
   const found = new Map<string, FoundExpression>();

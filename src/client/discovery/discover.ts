@@ -16,7 +16,7 @@ import { type CardSearch, type FetchedCard, fetchCard, refetchCard } from './fet
 import { fetchListedCard, findCatalog, folderOf, selectAgent } from './find-in-catalog.ts';
 import { hasInterfaceAt, type ParsedCard, parseCard } from './parse-card.ts';
 import { type CardVerification, missingCardError, verifyDiscoveredCard } from './card-verification.ts';
-import { isUrl } from '../../primitives/web/parse-url.ts';
+import { parseUrl } from '../../primitives/web/parse-url.ts';
 
 /** Result of discovery. */
 export interface DiscoveredAgent {
@@ -104,11 +104,11 @@ async function fromCatalog(
 function parseAgentUrl(target: string | URL): URL {
   const grpcUrl = isGrpcUrl(String(target)) ? parseGrpcAddress(String(target)) : undefined;
   if (grpcUrl) return grpcUrl;
-  if (!isUrl(String(target)))
+  const url = parseUrl(target);
+  if (!url)
     throw new A2AError('INVALID_PARAMS', `Invalid URL: ${String(target)}`, {
       hint: 'Pass an absolute URL, such as http://localhost:4000.',
     });
-  const url = new URL(target);
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw new A2AError('INVALID_PARAMS', `Not an http or https URL: ${url.href}`);
   return url;

@@ -4,7 +4,7 @@ import { v0_3 } from '../../dialects/v0_3/index.ts';
 import { copyJson } from '../../primitives/json.ts';
 import type { AgentCard, ProtocolVersion } from '../../protocol/card.ts';
 import { stripTrailing } from '../../primitives/text.ts';
-import { isUrl } from '../../primitives/web/parse-url.ts';
+import { parseUrl } from '../../primitives/web/parse-url.ts';
 
 /** Result of {@link parseCard}. */
 export interface ParsedCard {
@@ -40,7 +40,8 @@ function addOlderInterfaces(card: AgentCard, wire: object): void {
 /** Returns true if a card lists an interface at the path of a URL, on any host. */
 export function hasInterfaceAt(wire: object, agentUrl: URL): boolean {
   const path = stripTrailing(agentUrl.pathname, '/');
-  return parseCard(wire).card.interfaces.some(
-    ({ url }) => isUrl(url, agentUrl.href) && stripTrailing(new URL(url, agentUrl).pathname, '/') === path,
-  );
+  return parseCard(wire).card.interfaces.some(({ url }) => {
+    const listed = parseUrl(url, agentUrl);
+    return listed !== undefined && stripTrailing(listed.pathname, '/') === path;
+  });
 }

@@ -10,7 +10,7 @@ import { BodyTooLargeError, HttpTransportError, type HttpRequest, type HttpRespo
 import type { RedirectPolicy, ClientSettings } from '../connect-options.ts';
 import { WithheldCredentialsError } from './withheld-credentials-error.ts';
 import { isSafeToRetry, retryBackoff, type RetryCandidate, retryDelay } from './retry.ts';
-import { isUrl } from '../../primitives/web/parse-url.ts';
+import { parseUrl } from '../../primitives/web/parse-url.ts';
 
 /** Origin and path of a URL. */
 export interface RequestTarget {
@@ -288,12 +288,12 @@ function redirectTarget(
   const from = target.origin + target.path;
   const createError = (message: string, hint: string) =>
     new A2AError('INVALID_AGENT_RESPONSE', message, { status, hint });
-  if (location === undefined || !isUrl(location, from))
+  const to = location === undefined ? undefined : parseUrl(location, from);
+  if (!to)
     throw createError(
       `Redirect without a valid Location from ${from}: HTTP ${status}`,
       'Ask the operator of the agent for its URL.',
     );
-  const to = new URL(location, from);
   const message = `${from} redirects to ${to.href}`;
   if (to.origin !== target.origin && (outbound.redirects !== 'anywhere' || isDowngrade(target, to)))
     throw createError(message, `Use that URL: ${to.href}`);

@@ -5,7 +5,7 @@ import { asText } from '../drivers/normalized-views.ts';
 import type { HttpExchange } from '../wire/http-exchange.ts';
 import type { RawHttpClient } from '../wire/raw-http-client.ts';
 import { stripTrailing } from '../../primitives/text.ts';
-import { isUrl } from '../../primitives/web/parse-url.ts';
+import { parseUrl } from '../../primitives/web/parse-url.ts';
 
 /** Returns the URLs at which the card of an agent may be. */
 export function cardLocations(url: string): string[] {
@@ -87,8 +87,8 @@ async function probeCardVersion(
   credentials: Readonly<Record<string, string>>,
 ): Promise<'0.1' | '0.3' | undefined> {
   const address = asText(card.url);
-  if (address === undefined || !isUrl(address, location)) return undefined;
-  const url = new URL(address, location).href;
+  const url = address === undefined ? undefined : parseUrl(address, location)?.href;
+  if (url === undefined) return undefined;
   const headers = { 'content-type': 'application/json', accept: 'application/json', ...credentials };
   const post: PostJson = async (body) => (await http.send({ method: 'POST', url, headers, body })).body;
   return (await probeVersion(post)) ?? probeVersionByMessage(post);

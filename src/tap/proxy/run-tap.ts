@@ -19,7 +19,7 @@ import { addApiKeysOfCard, recordCard } from '../recorders/record-card.ts';
 import { prefetchCard } from './prefetch-card.ts';
 import { proxyRequest } from './proxy-request.ts';
 import { stripTrailing } from '../../primitives/text.ts';
-import { isUrl } from '../../primitives/web/parse-url.ts';
+import { parseUrl } from '../../primitives/web/parse-url.ts';
 
 /** Options of {@link runTap}. */
 export interface RunTapOptions
@@ -170,9 +170,8 @@ function toErrorResponse({ reason, message }: A2AError): HttpServerResponse {
 }
 
 function parseTargetUrl(to: string): URL {
-  if (!isUrl(to))
-    throw invalidField('to', `must be an absolute URL such as http://localhost:4000, not "${to}"`);
-  const target = new URL(to);
+  const target = parseUrl(to);
+  if (!target) throw invalidField('to', `must be an absolute URL such as http://localhost:4000, not "${to}"`);
   if (target.protocol !== 'http:' && target.protocol !== 'https:')
     throw invalidField('to', 'must be an http or https URL');
   return target;

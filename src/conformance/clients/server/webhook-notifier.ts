@@ -3,7 +3,7 @@ import { asText, objectOf } from '../../drivers/normalized-views.ts';
 import { RawHttpClient } from '../../wire/raw-http-client.ts';
 import type { ReceivedCall } from './received-request.ts';
 import { type TaskContent, wireFormat } from './wire-content.ts';
-import { isUrl } from '../../../primitives/web/parse-url.ts';
+import { parseUrl } from '../../../primitives/web/parse-url.ts';
 
 /** A notification to the webhook of the client, and its response. */
 export interface SentNotification {
@@ -37,9 +37,9 @@ export function isAuthenticated({ token, authentication }: JsonObject): boolean 
 
 /** Returns true if the suite may send requests to the webhook: it must not reach other hosts. */
 export function isOnLoopback({ url }: JsonObject): boolean {
-  const text = asText(url) ?? '';
-  if (!isUrl(text)) return false;
-  const { protocol, hostname } = new URL(text);
+  const parsed = parseUrl(asText(url) ?? '');
+  if (!parsed) return false;
+  const { protocol, hostname } = parsed;
   return /^https?:$/.test(protocol) && ['127.0.0.1', 'localhost', '[::1]'].includes(hostname);
 }
 

@@ -9,7 +9,7 @@ import {
 } from '../authenticator.ts';
 import { invalidCredentials } from '../auth-error.ts';
 import { createSecretLookup, maxSecretLength, type PrincipalsBySecret } from '../secret-lookup.ts';
-import { isUrl } from '../../../primitives/web/parse-url.ts';
+import { parseUrl } from '../../../primitives/web/parse-url.ts';
 
 /** Options of {@link apiKeyAuth}. */
 export interface ApiKeyAuthOptions extends SchemeLabel {
@@ -72,7 +72,8 @@ function keyReader(
 function isCrossSite(headers: RequestHeaders): boolean {
   const origin = singleHeader(headers, 'origin');
   if (origin === undefined) return singleHeader(headers, 'sec-fetch-site') === 'cross-site';
-  return !isUrl(origin) || new URL(origin).host !== singleHeader(headers, 'host');
+  const url = parseUrl(origin);
+  return !url || url.host !== singleHeader(headers, 'host');
 }
 
 function readCookie(headers: RequestHeaders, name: string): string | undefined {
