@@ -1,4 +1,4 @@
-import type { Browser } from 'playwright-core';
+import type { Browser, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { type RunningConsole, serveConsole } from '../../src/console/serve-console.ts';
@@ -54,6 +54,33 @@ describe.skipIf(!browser)('request editor', () => {
     await page.getByRole('button', { name: 'Copied' }).waitFor();
     const yaml = await page.evaluate<string>('navigator.clipboard.readText()');
     expect(parse(yaml)).toMatchObject([{ steps: [{ say: 'Hello example', expect: expect.anything() }] }]);
+  });
+
+  it('keeps a choice that follows the selection of another agent at once', async () => {
+    await using other = await serve(agent);
+    await using console = await serveConsole({ agents: [{ url: server.url }, { url: other.url }] });
+    const second = await Tab.at(browser as Browser, console.url);
+    const { page } = second;
+    await second.choose(server.url);
+    await second.show('Requests');
+    const operation = page.getByRole('combobox', { name: 'Operation' });
+    await operation.selectOption('getTask');
+    const held = new Promise<Route>((resolve) => void page.route('**/endpoints', resolve));
+    const picker = page.getByRole('combobox', { name: 'Agent' });
+    await picker.focus();
+    await picker.selectOption({ index: 1 });
+    const route = await held;
+    // The draft still belongs to the former agent.
+    expect(await operation.isDisabled()).toBe(true);
+    await picker.press('Control+Enter');
+    const chosen = operation.selectOption('stream');
+    await route.continue();
+    await chosen;
+    expect(await operation.inputValue()).toBe('stream');
+    expect(await page.getByRole('textbox', { name: 'URL' }).inputValue()).toContain(other.url);
+    expect(await picker.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+    await page.getByText('No answer yet').waitFor();
+    await second.close();
   });
 
   it('sends invalid text as written, with a warning, and keeps it when the page is reloaded', async () => {

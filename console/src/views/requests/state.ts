@@ -53,6 +53,9 @@ export const draftAgent = computed<DraftAgent | undefined>(() => {
   return list && { id: agent.id, url: agent.url, endpoints: list };
 });
 
+/** True while the draft still belongs to the agent that was selected before: it must be neither changed nor sent. */
+export const isOutdated = computed(() => edited.value?.draft.agentId !== selectedAgent.value?.id);
+
 /** Problems of the draft, found by the codecs of its version. */
 export const checked = computed(() =>
   edited.value
@@ -208,6 +211,7 @@ export function editRecord(record: TrafficRecord): void {
 
 /** Sends the draft as it is written. */
 export async function sendDraft(): Promise<void> {
+  if (isOutdated.peek()) return;
   stopSending();
   const messageId = edited.peek()?.model && valueInModel(edited.peek()?.model ?? {}, 'message.messageId');
   if (hasFreshIds.peek() && typeof messageId === 'string' && sentMessageIds.has(messageId))

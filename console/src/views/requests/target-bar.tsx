@@ -10,6 +10,7 @@ import { Button } from '../../components/button.tsx';
 import { Select, TextField } from '../../components/form-fields.tsx';
 import { AgentPicker } from '../../session/agent-picker.tsx';
 import type { EditedRequest, RequestDraft } from './draft/request-draft.ts';
+import { Editable } from './editable.tsx';
 import { operationNames } from './operation-names.ts';
 import { changeDraft, checked, draftAgent, exchange, retarget, sendDraft, stopSending } from './state.ts';
 
@@ -31,64 +32,68 @@ export function TargetBar({ request: { draft } }: { request: EditedRequest }) {
     <div class="requests-target">
       <div class="requests-choices">
         <AgentPicker />
-        <Select
-          label="Version"
-          value={version}
-          onValue={(value) => {
-            const next = value as ProtocolVersion;
-            retarget({
-              version: next,
-              transport: dialectOfVariant({ version: next, transport }) ? transport : 'JSONRPC',
-            });
-          }}
-          choices={versions.map((each) => ({ value: each, text: mark(each, { version: each }) }))}
-        />
-        <Select
-          label="Transport"
-          value={transport}
-          onValue={(value) => retarget({ transport: value as Transport })}
-          choices={transports
-            .filter((each) => dialectOfVariant({ version, transport: each }))
-            .map((each) => ({
-              value: each,
-              text: mark(transportName(each), { version, transport: each }),
-            }))}
-        />
-        <Select
-          label="Operation"
-          value={operation}
-          onValue={(value) => retarget({ operation: value as Operation })}
-          choices={(Object.keys(operationNames) as Operation[])
-            .filter((each) => definesOperation({ version, transport, operation: each }))
-            .map((each) => ({ value: each, text: operationNames[each] }))}
-        />
+        <Editable>
+          <Select
+            label="Version"
+            value={version}
+            onValue={(value) => {
+              const next = value as ProtocolVersion;
+              retarget({
+                version: next,
+                transport: dialectOfVariant({ version: next, transport }) ? transport : 'JSONRPC',
+              });
+            }}
+            choices={versions.map((each) => ({ value: each, text: mark(each, { version: each }) }))}
+          />
+          <Select
+            label="Transport"
+            value={transport}
+            onValue={(value) => retarget({ transport: value as Transport })}
+            choices={transports
+              .filter((each) => dialectOfVariant({ version, transport: each }))
+              .map((each) => ({
+                value: each,
+                text: mark(transportName(each), { version, transport: each }),
+              }))}
+          />
+          <Select
+            label="Operation"
+            value={operation}
+            onValue={(value) => retarget({ operation: value as Operation })}
+            choices={(Object.keys(operationNames) as Operation[])
+              .filter((each) => definesOperation({ version, transport, operation: each }))
+              .map((each) => ({ value: each, text: operationNames[each] }))}
+          />
+        </Editable>
       </div>
       <div class="requests-line">
-        <Select
-          label="HTTP method"
-          isLabelHidden
-          value={draft.method}
-          onValue={(method) => changeDraft({ method: method as RequestDraft['method'] })}
-          choices={['GET', 'POST', 'DELETE'].map((each) => ({ value: each, text: each }))}
-        />
-        <div class="requests-url">
-          <TextField
-            label="URL"
+        <Editable>
+          <Select
+            label="HTTP method"
             isLabelHidden
-            type="text"
-            value={draft.url}
-            onValue={(url) => changeDraft({ url })}
+            value={draft.method}
+            onValue={(method) => changeDraft({ method: method as RequestDraft['method'] })}
+            choices={['GET', 'POST', 'DELETE'].map((each) => ({ value: each, text: each }))}
           />
-        </div>
-        {exchange.value?.isRunning ? (
-          <Button kind="danger" onClick={stopSending}>
-            Stop
-          </Button>
-        ) : (
-          <Button kind="main" title="Ctrl + Enter" onClick={() => void sendDraft()}>
-            {checked.value.problems.some(({ level }) => level === 'error') ? 'Send anyway' : 'Send'}
-          </Button>
-        )}
+          <div class="requests-url">
+            <TextField
+              label="URL"
+              isLabelHidden
+              type="text"
+              value={draft.url}
+              onValue={(url) => changeDraft({ url })}
+            />
+          </div>
+          {exchange.value?.isRunning ? (
+            <Button kind="danger" onClick={stopSending}>
+              Stop
+            </Button>
+          ) : (
+            <Button kind="main" title="Ctrl + Enter" onClick={() => void sendDraft()}>
+              {checked.value.problems.some(({ level }) => level === 'error') ? 'Send anyway' : 'Send'}
+            </Button>
+          )}
+        </Editable>
       </div>
     </div>
   );
