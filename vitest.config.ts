@@ -2,13 +2,10 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-const unitTests = ['src/**/*.test.ts', 'console/src/**/*.test.ts'];
-const otherTests = ['test/**/*.test.ts'];
-const full = (patterns: readonly string[]): string[] =>
-  patterns.map((pattern) => pattern.replace('*.test.ts', '*.full.test.ts'));
+const firstTests = ['src/**/*.test.ts', 'console/src/**/*.test.ts', 'test/**/*.test.ts'];
+const fullTests = firstTests.map((pattern) => pattern.replace('*.test.ts', '*.full.test.ts'));
 const setup = 'test/support/client/forget-endpoints.ts';
 const setupFiles = [setup, 'test/support/fixed-seed.ts'];
-const fullTests = [...full(unitTests), ...full(otherTests)];
 
 /**
  * Runs chaos tests before tests with processes, brokers, browsers and mutants, and these before unit tests, so that no long
@@ -46,11 +43,7 @@ export default defineConfig({
       // Files of the first tier share processes: loading the sources for each file takes a quarter of the time.
       {
         extends: true,
-        test: { name: 'first', include: otherTests, exclude: fullTests, isolate: false, setupFiles },
-      },
-      {
-        extends: true,
-        test: { name: 'unit', include: unitTests, exclude: fullTests, isolate: false, setupFiles },
+        test: { name: 'first', include: firstTests, exclude: fullTests, isolate: false, setupFiles },
       },
       { extends: true, test: { name: 'full', include: fullTests, setupFiles: [setup] } },
     ],

@@ -18,7 +18,7 @@ console.log(`Node ${stdout.trim()}: ${node}`);
 const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH ?? ''}` };
 await runSteps([
   { name: 'build', command: [process.execPath, 'scripts/build.mjs', '--if-stale'] },
-  { ...vitestStep('unit', ['--project=unit', 'src/'], node), env },
+  { ...vitestStep('unit', ['--project=first', 'src/'], node), env },
   { ...vitestStep('contracts', ['--project=first', 'test/contracts/'], node), env },
   { ...vitestStep('package', ['--project=first', 'test/package/'], node), env },
 ]);

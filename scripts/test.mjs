@@ -20,7 +20,7 @@ const examples = () => {
   const seed = process.env.DRAGOMAN_SEED ?? String(randomInt(1, 2 ** 31));
   console.log(`DRAGOMAN_SEED=${seed}`);
   return {
-    ...vitestStep('examples', ['--project=first', '--project=unit', ...filesWithExamples()]),
+    ...vitestStep('examples', ['--project=first', ...filesWithExamples()]),
     env: { ...process.env, DRAGOMAN_SEED: seed },
   };
 };
@@ -37,6 +37,6 @@ await runSteps(
         { name: 'page', command: types('console/tsconfig.json') },
         build,
         { name: 'unused', command: [bin('knip')] },
-        vitestStep('tests', ['--project=first', '--project=unit']),
+        vitestStep('tests', ['--project=first']),
       ],
 );
