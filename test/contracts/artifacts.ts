@@ -13,7 +13,7 @@ export interface StoreFixture {
 }
 
 /** Size limit of the store under test. */
-export const maxBytes = 20 * 1024 * 1024;
+export const maxBytes = 12 * 1024 * 1024;
 
 async function* streamOf(...chunks: (string | Error)[]): AsyncGenerator<Uint8Array> {
   for (const chunk of chunks) {
@@ -118,16 +118,16 @@ export function describeArtifacts(name: string, open: () => Promise<StoreFixture
       const key = fresh();
       const chunk = randomBytes(1024 * 1024);
       const hash = createHash('sha256');
-      for (let n = 0; n < 18; n++) hash.update(chunk);
+      for (let n = 0; n < 11; n++) hash.update(chunk);
       async function* large() {
-        for (let n = 0; n < 18; n++) yield chunk;
+        for (let n = 0; n < 11; n++) yield chunk;
       }
       expect(await store.save(key, large(), 'application/octet-stream')).toEqual({
         version: 0,
-        size: 18 * 1024 * 1024,
+        size: 11 * 1024 * 1024,
       });
       const found = await store.load(key);
-      expect(found).toMatchObject({ size: 18 * 1024 * 1024, mimeType: 'application/octet-stream' });
+      expect(found).toMatchObject({ size: 11 * 1024 * 1024, mimeType: 'application/octet-stream' });
       const back = createHash('sha256');
       for await (const part of found?.stream() ?? []) back.update(part);
       expect(back.digest('hex')).toBe(hash.digest('hex'));

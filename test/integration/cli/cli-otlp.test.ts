@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type RunningCommand, runDragoman, serveModule } from '../../support/cli/run-command.ts';
 import { closeAfterEach } from '../../support/close-after-each.ts';
-import { httpGet, httpPost } from '../../support/http/http-calls.ts';
+import { httpPost } from '../../support/http/http-calls.ts';
 import { OtlpReceiver } from '../../support/tracing/otlp-receiver.ts';
 
 const open = closeAfterEach();
@@ -67,37 +67,5 @@ describe('export of telemetry', () => {
     expect(find('echo', 'gen_ai.invoke_agent.duration')?.points).toHaveLength(1);
     expect(find('dragoman-gateway', 'a2a.client.operation.duration')?.points[0]).toMatchObject({ value: 1 });
     expect(find('dragoman-gateway', 'dragoman_streams_open')).toMatchObject({ kind: 'gauge' });
-  });
-
-  it('sends telemetry to --otlp without a page for Prometheus', async () => {
-    const receiver = await startReceiver();
-    const agent = stopLater(await serveModule('examples/echo.js', ['--otlp', receiver.url]));
-    await httpPost(agent.url, send, headers);
-    expect((await httpGet(`${agent.url}/metrics`)).status).toBe(404);
-    await agent.stop();
-    expect(receiver.spans.all.map(({ name }) => name)).toContain('SendMessage');
-    expect(receiver.metrics.all.map(({ name }) => name)).toContain('a2a.server.operation.duration');
-  });
-
-  it('rejects a wrong --otlp and warns about a protocol that is not supported', async () => {
-    const wrong = await runDragoman(['serve', 'examples/echo.js', '--port', '0', '--otlp', 'ftp://x']).ended;
-    expect(wrong).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('--otlp: otlp must be the http'),
-    });
-    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' };
-    const agent = stopLater(await serveModule('examples/echo.js', [], { env }));
-    expect((await httpPost(agent.url, send, headers)).status).toBe(200);
-    expect(agent.stderr).toContain('No telemetry is exported: OTEL_EXPORTER_OTLP_PROTOCOL is grpc');
-  });
-
-  it('keeps serving if the collector does not respond', async () => {
-    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_TIMEOUT: '500' };
-    const agent = stopLater(await serveModule('examples/echo.js', [], { env }));
-    expect((await httpPost(agent.url, send, headers)).status).toBe(200);
-    expect(await agent.stop()).toMatchObject({
-      code: 0,
-      stderr: expect.stringContaining('OpenTelemetry export: '),
-    });
   });
 });

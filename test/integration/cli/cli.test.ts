@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { connect } from '../../../src/client/connect.ts';
 import type { Task } from '../../../src/protocol/task.ts';
 import { cliEntry, runDragoman, runNode } from '../../support/cli/run-command.ts';
+import { runInProcess } from '../../support/cli/run-in-process.ts';
 import { agentModule, textMessage, useTemporaryModules } from '../../support/cli/temporary-modules.ts';
 import { occupyPort } from '../../support/http/occupied-port.ts';
 
@@ -31,7 +31,7 @@ describe('dragoman', () => {
     ['--help', /Commands:[^]*serve/],
     ['serve --help', /Examples:[^]*sqlite:tasks\.db[^]*defineAgent/],
   ])('prints the help of %s on standard output', async (args, expected) => {
-    const { code, stdout, stderr } = await runDragoman(args.split(' ')).ended;
+    const { code, stdout, stderr } = await runInProcess(args.split(' '));
     expect(stdout).toMatch(expected);
     expect(stderr).toBe('');
     expect(code).toBe(0);
@@ -46,7 +46,7 @@ describe('dragoman', () => {
     ['serve examples/echo.js --prot 1', /^error: Unknown option '--prot'\nhint: Did you mean --port\?/],
     ['serve no/such/file.js', /^error: File not found: .*no\/such\/file\.js\nhint: Pass the path/],
   ])('exits with 2 and a hint for: dragoman %s', async (args, expected) => {
-    const { code, stdout, stderr } = await runDragoman(args.split(' ').filter((arg) => arg !== '')).ended;
+    const { code, stdout, stderr } = await runInProcess(args.split(' ').filter((arg) => arg !== ''));
     expect(stderr).toMatch(expected);
     expect(stdout).toBe('');
     expect(code).toBe(2);
@@ -106,17 +106,6 @@ describe('dragoman serve', () => {
     expect((await fetch(summary.card)).status).toBe(200);
   });
 
-  it('stores tasks in a SQLite file between runs', async () => {
-    const store = ['--store', `sqlite:${join(modules.directory, 'tasks.db')}`];
-    const first = await modules.serve('examples/echo.js', store);
-    const { id } = (await connect(first.url).send(textMessage('remember'))) as Task;
-    expect((await first.stop()).code).toBe(0);
-    const second = await modules.serve('examples/echo.js', store);
-    await second.prints(/tasks {3}in .*tasks\.db/);
-    const task = await connect(second.url).getTask({ id });
-    expect(task.artifacts?.[0]?.parts).toEqual([{ text: 'You said: remember' }]);
-  });
-
   it('logs the error of a process function with its stack and hides it from the client', async () => {
     const agent = await modules.serve(
       modules.write(
@@ -170,34 +159,4 @@ describe('dragoman serve shutdown', () => {
     expect(code).toBe(0);
     expect(text, 'ends with a complete SSE frame').toMatch(/\n\n$/);
   });
-
-  it('exits immediately on the second signal', async () => {
-    const agent = await modules.serve(modules.write('slow.mjs', slow));
-    // A blocking request delays the graceful shutdown.
-    const waiting = connect(agent.url, { maxRetries: 0 })
-      .send(textMessage('x'))
-      .then(
-        () => 'completed',
-        () => 'aborted',
-      );
-    for (;;) {
-      const { tasks } = await connect(agent.url).listTasks({});
-      if (tasks.length > 0) break;
-    }
-    agent.process.kill('SIGTERM');
-    await refusesConnections(agent.url);
-    expect((await agent.stop('SIGINT')).code).toBe(130);
-    expect(await waiting).toBe('aborted');
-  });
 });
-
-/** Resolves when the server refuses connections, which is when the shutdown has started. */
-async function refusesConnections(url: string): Promise<void> {
-  for (;;) {
-    try {
-      await fetch(`${url}/healthz`, { headers: { connection: 'close' } });
-    } catch {
-      return;
-    }
-  }
-}

@@ -20,6 +20,7 @@ import {
   repositoryRoot,
   serveModule,
 } from '../../support/cli/run-command.ts';
+import { runInProcess } from '../../support/cli/run-in-process.ts';
 import { callRpc } from '../../support/http/http-calls.ts';
 
 const files = [
@@ -39,7 +40,7 @@ beforeAll(() => {
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 const init = (...args: string[]): Promise<CommandResult> =>
-  runDragoman(['init', ...args], { cwd: directory, env: { NO_COLOR: '1' } }).ended;
+  runInProcess(['init', ...args], { cwd: directory, env: { NO_COLOR: '1' } });
 
 describe('dragoman init', () => {
   let project: string;
@@ -129,8 +130,9 @@ describe('dragoman init', () => {
 
   it('writes to an existing directory and prints JSON', async () => {
     mkdirSync(join(directory, 'empty'));
-    const { code, stdout } = await runDragoman(['init', '.', '-o', 'json'], { cwd: join(directory, 'empty') })
-      .ended;
+    const { code, stdout } = await runInProcess(['init', '.', '-o', 'json'], {
+      cwd: join(directory, 'empty'),
+    });
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toEqual({ directory: join(directory, 'empty'), files });
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runDragoman } from '../../support/cli/run-command.ts';
+import { runInProcess } from '../../support/cli/run-in-process.ts';
 import { agentSource, changeFile, replyOf, useServedProject } from '../../support/cli/served-project.ts';
 
 const project = useServedProject();
@@ -34,7 +34,7 @@ describe('dragoman serve --watch', () => {
     ['an invalid flag', ['agent.js', '--base-path', 'x y'], /Invalid base path/],
   ])('exits with 2 for %s', async (_what, args, message) => {
     project.write('agent.js', agentSource(`'one'`));
-    const { code, stderr } = await runDragoman(['serve', ...args, '--watch'], { cwd: project.path }).ended;
+    const { code, stderr } = await runInProcess(['serve', ...args, '--watch'], { cwd: project.path });
     expect(code).toBe(2);
     expect(stderr).toMatch(message);
   });

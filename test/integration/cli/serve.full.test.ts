@@ -151,4 +151,49 @@ describe('dragoman serve', () => {
     await agent.prints(/Ctrl-C/);
     expect((await agent.stop('SIGINT')).code).toBe(0);
   });
+
+  it('stores tasks in a SQLite file between runs', async () => {
+    const store = ['--store', `sqlite:${join(modules.directory, 'tasks.db')}`];
+    const first = await modules.serve('examples/echo.js', store);
+    const { id } = (await connect(first.url).send(textMessage('remember'))) as Task;
+    expect((await first.stop()).code).toBe(0);
+    const second = await modules.serve('examples/echo.js', store);
+    await second.prints(/tasks {3}in .*tasks\.db/);
+    const task = await connect(second.url).getTask({ id });
+    expect(task.artifacts?.[0]?.parts).toEqual([{ text: 'You said: remember' }]);
+  });
+
+  it('exits immediately on the second signal', async () => {
+    const slow = `async function* ({ signal }) {
+      yield 'started';
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    }`;
+    const agent = await modules.serve(modules.write('slow.mjs', agentModule(slow)));
+    // A blocking request delays the graceful shutdown.
+    const waiting = connect(agent.url, { maxRetries: 0 })
+      .send(textMessage('x'))
+      .then(
+        () => 'completed',
+        () => 'aborted',
+      );
+    for (;;) {
+      const { tasks } = await connect(agent.url).listTasks({});
+      if (tasks.length > 0) break;
+    }
+    agent.process.kill('SIGTERM');
+    await refusesConnections(agent.url);
+    expect((await agent.stop('SIGINT')).code).toBe(130);
+    expect(await waiting).toBe('aborted');
+  });
 });
+
+/** Resolves when the server refuses connections, which is when the shutdown has started. */
+async function refusesConnections(url: string): Promise<void> {
+  for (;;) {
+    try {
+      await fetch(`${url}/healthz`, { headers: { connection: 'close' } });
+    } catch {
+      return;
+    }
+  }
+}

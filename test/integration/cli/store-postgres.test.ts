@@ -24,17 +24,6 @@ rules:
   - then: [{ complete: Booked }]
 `,
 );
-const config = join(folder, 'up.yaml');
-writeFileSync(
-  config,
-  `listen: 127.0.0.1:0
-agents:
-  booking: { script: script.yaml }
-bridge: { mcp: { port: 0 } }
-console: false
-`,
-);
-
 const at = (schema: string): string => `${postgres().url}?schema=${schema}`;
 
 function start(...args: string[]): RunningCommand {
@@ -64,35 +53,21 @@ describe.skipIf(!hasPostgres)('--store postgres://…', () => {
     expect(answered).toMatchObject({ id: taskId, status: { state: 'completed' } });
   });
 
-  it('up: tasks of the agents and their owners survive a restart', async () => {
-    const flags = ['up', '-c', config, '--store', at('up'), '-o', 'json'];
-    const first = start(...flags);
-    const url = /"url":"(http:[^"]*\/agents\/booking)"/;
-    const before = await connectTo(first, url);
-    const asked = expectTask(await before.send(userRequest('book')));
-    expect((await first.stop()).code).toBe(0);
-    const after = await connectTo(start(...flags), url);
-    expect(await after.getTask({ id: asked.id })).toMatchObject({ status: { state: 'input-required' } });
-  });
-
   it('actions: one command redeems the follow-up of another', async () => {
     const mock = start('mock', script);
     const [, url = ''] = await mock.prints(/^listening on (\S+)\n/);
-    const invoke = async (...words: string[]): Promise<{ data: { [name: string]: unknown } }> => {
-      const flags = ['--agent', `booking=${url}`, '--follow-ups', at('follow_ups'), '-o', 'json'];
-      const { stdout, stderr } = await start('actions', 'invoke', ...words, ...flags).ended;
-      if (stdout === '') throw new Error(stderr);
-      return JSON.parse(stdout);
-    };
+    const flags = ['--agent', `booking=${url}`, '--follow-ups', at('follow_ups'), '-o', 'json'];
     const [, action = ''] =
       /^(booking\/\S+)/m.exec(
         (await runInProcess(['actions', 'list', '--agent', `booking=${url}`])).stdout,
       ) ?? [];
-    const { data } = await invoke(action, 'book');
-    const answer = `follow_up_id=${String(data['follow_up_id'])}`;
-    const redeem = ['provide_required_input', answer, 'user_response=Friday'];
-    expect(await invoke(...redeem)).toMatchObject({ success: true });
-    expect(await invoke(...redeem)).toMatchObject({ success: false });
+    const first = await start('actions', 'invoke', action, 'book', ...flags).ended;
+    const { data } = JSON.parse(first.stdout) as { data: { follow_up_id: string } };
+    const answer = ['provide_required_input', `follow_up_id=${data.follow_up_id}`, 'user_response=Friday'];
+    const redeem = async (): Promise<unknown> =>
+      JSON.parse((await runInProcess(['actions', 'invoke', ...answer, ...flags])).stdout);
+    expect(await redeem()).toMatchObject({ success: true });
+    expect(await redeem()).toMatchObject({ success: false });
   });
 
   it('gateway: rejects a database that does not exist, without the password', async () => {

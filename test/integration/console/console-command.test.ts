@@ -1,21 +1,19 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { defineAgent } from '../../../src/engine/local-agent.ts';
 import { sqliteTaskStore } from '../../../src/store/sqlite.ts';
 import { serve } from '../../../src/server/node/serve.ts';
 import { runDragoman, type RunningCommand } from '../../support/cli/run-command.ts';
 import { runInProcess } from '../../support/cli/run-in-process.ts';
+import { closeAfterEach } from '../../support/close-after-each.ts';
 
-const running: RunningCommand[] = [];
-afterEach(async () => {
-  for (const each of running.splice(0)) await each.stop('SIGKILL');
-});
+const open = closeAfterEach();
 
 function start(...args: string[]): RunningCommand {
   const started = runDragoman(['console', ...args]);
-  running.push(started);
+  open.push({ close: () => started.stop('SIGKILL') });
   return started;
 }
 
@@ -78,20 +76,6 @@ describe('dragoman console', () => {
     expect(await ask('push-deliveries/retry', '{"taskId":"t","configId":"p"}')).toEqual({ retried: 1 });
     expect((await started.stop('SIGINT')).code).toBe(0);
     rmSync(folder, { recursive: true });
-  });
-
-  it('prints the URL with the token as text', async () => {
-    const started = start('--port', '0', '--token', 'a-token-for-this-test');
-    await started.prints(/Console {2}http:\/\/127\.0\.0\.1:\d+\/\?token=a-token-for-this-test\n/);
-  });
-
-  it('uses a free port if the default port is in use and rejects an explicit port in use', async () => {
-    const one = start('--port', '0', '-o', 'json');
-    const [line = ''] = await one.prints(/^\{.*\}\n/);
-    const { port } = new URL(JSON.parse(line).origin);
-    const { code, stderr } = await start('--port', port).ended;
-    expect(code).toBe(2);
-    expect(stderr).toContain(`Port ${port} is in use`);
   });
 
   it.each([

@@ -1,45 +1,21 @@
-import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { connect } from '../../../src/client/connect.ts';
 import { serve } from '../../../src/server/node/serve.ts';
 import { readTrafficFile } from '../../../src/tap/traffic-file.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';
-import { type CommandResult, runDragoman, type RunningCommand } from '../../support/cli/run-command.ts';
+import type { CommandResult } from '../../support/cli/run-command.ts';
 import { runInProcess } from '../../support/cli/run-in-process.ts';
 import { createAuthority, hasOpenssl } from '../../support/http/certificates.ts';
 import { httpGet, httpPost } from '../../support/http/http-calls.ts';
+import { tapEnvironment, useTapCommands } from '../../support/tap/tap-command.ts';
 
-const open: { close(): Promise<unknown> }[] = [];
-afterEach(async () => {
-  for (const each of open.splice(0).toReversed()) await each.close();
-});
-
-function createFolder(): string {
-  const path = mkdtempSync(join(tmpdir(), 'dragoman-tap-'));
-  open.push({ close: () => rm(path, { recursive: true }) });
-  return path;
-}
-
-const environment = { NO_COLOR: '1', TZ: 'UTC' };
-
-function run(args: string[], env: Record<string, string> = {}): RunningCommand {
-  const running = runDragoman(['tap', ...args], { env: { ...environment, ...env } });
-  open.push({ close: () => running.stop('SIGKILL') });
-  return running;
-}
+const tap = useTapCommands();
 
 /** Runs a command that ends by itself. */
 function runToEnd(args: string[]): Promise<CommandResult> {
-  return runInProcess(['tap', ...args], { env: environment });
-}
-
-async function startAgent(): Promise<string> {
-  const server = await serve(sampleAgent());
-  open.push({ close: () => server.stop(0) });
-  return server.url;
+  return runInProcess(['tap', ...args], { env: tapEnvironment });
 }
 
 const version = { 'a2a-version': '1.0' };
@@ -77,9 +53,9 @@ const golden = `12:00:00.000  client ──▶ Sample  1.0 REST            send:
 
 describe('dragoman tap', () => {
   it('prints and records traffic, redacts secrets and exits with 0 on SIGINT', async () => {
-    const to = await startAgent();
-    const file = join(createFolder(), 'talk.jsonl');
-    const running = run(['--to', to, '--record', file]);
+    const to = await tap.startAgent();
+    const file = join(tap.createFolder(), 'talk.jsonl');
+    const running = tap.run(['--to', to, '--record', file]);
     const [, url = ''] = await running.prints(/^listening on (\S+)\n/);
     await running.prints(/Press Ctrl-C to stop\.\n\n/);
     const secret = 'tok_live_4711_abcdef';
@@ -96,7 +72,7 @@ describe('dragoman tap', () => {
     expect(readTrafficFile(text)).toHaveLength(17);
     expect(statSync(file).mode & 0o077).toBe(0);
 
-    const again = await run(['--read', file]).ended;
+    const again = await runToEnd(['--read', file]);
     expect(again.stderr).toBe('');
     expect(normalizeTimes(again.stdout)).toBe(cardOfTap + golden);
     const json = await runToEnd(['--read', file, '-o', 'json']);
@@ -113,13 +89,13 @@ describe('dragoman tap', () => {
 
   it.skipIf(!hasOpenssl())('prints and records gRPC of an agent with TLS', async () => {
     const authority = createAuthority('tap');
-    const folder = createFolder();
+    const folder = tap.createFolder();
     const certificates = join(folder, 'ca.pem');
     writeFileSync(certificates, authority.ca);
     const server = await serve(sampleAgent(), { tls: authority.server });
-    open.push({ close: () => server.stop(0) });
+    tap.open.push({ close: () => server.stop(0) });
     const file = join(folder, 'talk.jsonl');
-    const running = run(['--to', server.url, '--record', file], { NODE_EXTRA_CA_CERTS: certificates });
+    const running = tap.run(['--to', server.url, '--record', file], { NODE_EXTRA_CA_CERTS: certificates });
     const [, url = ''] = await running.prints(/^listening on (\S+)\n/);
     await using client = connect(url, { transports: ['GRPC'] });
     expect(await client.send('hello')).toMatchObject({ status: { state: 'completed' } });
@@ -130,28 +106,8 @@ describe('dragoman tap', () => {
     expect(transports.filter((each) => each === 'GRPC')).toHaveLength(2);
   });
 
-  it('appends to an existing file and renumbers its records', async () => {
-    const to = await startAgent();
-    const file = join(createFolder(), 'talk.jsonl');
-    for (let i = 0; i < 2; i++) {
-      const running = run(['--to', to, '--record', file, '-o', 'json']);
-      const [, url = ''] = await running.prints(/^listening on (\S+)\n/, 'stderr');
-      await httpGet(`${url}/.well-known/agent-card.json`);
-      await running.prints(/card of Sample/);
-      const { stdout } = await running.stop('SIGTERM');
-      const lines = stdout
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line) as { kind: string });
-      expect(lines.map(({ kind }) => kind)).toEqual(['request', 'response']);
-    }
-    expect(readTrafficFile(readFileSync(file, 'utf8')).map(({ sequence }) => sequence)).toEqual([
-      1, 2, 3, 4, 5, 6, 7, 8,
-    ]);
-  });
-
   it('serves the traffic in the console with --console', async () => {
-    const running = run(['--to', await startAgent(), '--console']);
+    const running = tap.run(['--to', await tap.startAgent(), '--console']);
     const [, url = ''] = await running.prints(/^listening on (\S+)\n/);
     const [, consoleUrl = ''] = await running.prints(/console +(\S+)\n/);
     await httpGet(`${url}/.well-known/agent-card.json`);
@@ -165,7 +121,7 @@ describe('dragoman tap', () => {
   });
 
   it('prints messages beside their translation with --diff', async () => {
-    const file = join(createFolder(), 'one.jsonl');
+    const file = join(tap.createFolder(), 'one.jsonl');
     const lines = [
       { format: 'dragoman-tap', version: 1 },
       {
@@ -197,16 +153,8 @@ describe('dragoman tap', () => {
     expect(older).toMatch(/^! message\.messageId dropped: /m);
   });
 
-  it('prints colors with FORCE_COLOR', async () => {
-    const running = run(['--to', await startAgent()], { NO_COLOR: '', FORCE_COLOR: '1' });
-    const [, url = ''] = await running.prints(/^listening on (\S+)\n/);
-    await httpGet(`${url}/.well-known/agent-card.json`);
-    // oxlint-disable-next-line no-control-regex -- matches color codes
-    await running.prints(/\u001B\[36m──▶\u001B\[39m/);
-  });
-
   it('exits with 2 on invalid flags and files', async () => {
-    const wrong = join(createFolder(), 'wrong.jsonl');
+    const wrong = join(tap.createFolder(), 'wrong.jsonl');
     writeFileSync(wrong, '{"format":"dragoman-tap","version":1}\n{"kind":"request"}\n');
     const usageErrors: [string[], RegExp][] = [
       [[], /error: Missing target\nhint: Pass --to URL/],
@@ -215,9 +163,12 @@ describe('dragoman tap', () => {
       [['--to', 'http://x.test', '--read', wrong], /--to and --read cannot be used together/],
       [['--to', 'http://x.test', '-o', 'scenario'], /Record with --record FILE first/],
       [['--read', wrong, '-o', 'json', '--diff'], /--diff needs text output/],
-      [['--read', join(createFolder(), 'none')], /File not found: .*none\n/],
+      [['--read', join(tap.createFolder(), 'none')], /File not found: .*none\n/],
       [['--read', wrong], /wrong\.jsonl: Line 2 is not a traffic record: at: /],
-      [['--to', 'http://x.test', '--record', join(createFolder(), 'no/where')], /Cannot write .*no\/where/],
+      [
+        ['--to', 'http://x.test', '--record', join(tap.createFolder(), 'no/where')],
+        /Cannot write .*no\/where/,
+      ],
     ];
     for (const [args, message] of usageErrors) {
       const { code, stdout, stderr } = await runToEnd(args);

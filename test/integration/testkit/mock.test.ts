@@ -1,51 +1,19 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
 import { connect } from '../../../src/client/connect.ts';
-import type { Task } from '../../../src/protocol/task.ts';
-import { runDragoman, runNode, type RunningCommand } from '../../support/cli/run-command.ts';
+import { runNode } from '../../support/cli/run-command.ts';
 import { runInProcess } from '../../support/cli/run-in-process.ts';
+import { greetingScript, useMockCommands } from '../../support/testkit/mock-command.ts';
 
-let folder: string;
-const running: RunningCommand[] = [];
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'dragoman-mock-'));
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((each) => each.stop('SIGKILL')));
-});
-
-function write(name: string, text: string): string {
-  const file = join(folder, name);
-  writeFileSync(file, text);
-  return file;
-}
-
-const script = (answer: string): string =>
-  `name: Mocked\nrules:\n  - name: greeting\n    when: { text: hello }\n    then: [{ complete: ${answer} }]\n`;
-
-async function mocked(args: string[]): Promise<RunningCommand & { url: string }> {
-  const started = runDragoman(['mock', ...args]);
-  running.push(started);
-  const [, url = ''] = await started.prints(/^listening on (\S+)\n/);
-  return Object.assign(started, { url });
-}
-
-async function send(url: string, text: string): Promise<Task> {
-  return (await connect(url).send({
-    message: { messageId: crypto.randomUUID(), role: 'user', parts: [{ text }] },
-  })) as Task;
-}
+const mock = useMockCommands();
 
 describe('dragoman mock', () => {
   it('runs a script until SIGTERM', async () => {
-    const agent = await mocked([write('a.yaml', script('hi')), '--port', '0']);
+    const agent = await mock.start([mock.write('a.yaml', greetingScript('hi')), '--port', '0']);
     await agent.prints(
       /card .*\/\.well-known\/agent-card\.json\n.*admin.*\/__admin\n.*rules.*1 rule of .*a\.yaml/,
     );
-    expect(await send(agent.url, 'hello')).toMatchObject({
+    expect(await connect(agent.url).send('hello')).toMatchObject({
       status: { state: 'completed', message: { parts: [{ text: 'hi' }] } },
     });
     expect(await (await fetch(`${agent.url}/.well-known/agent-card.json`)).json()).toMatchObject({
@@ -54,57 +22,27 @@ describe('dragoman mock', () => {
     expect((await agent.stop('SIGTERM')).code).toBe(0);
   });
 
-  it('prints one line of JSON with -o json', async () => {
-    const started = runDragoman(['mock', write('json.yaml', script('hi')), '-o', 'json']);
-    running.push(started);
-    const [document = ''] = await started.prints(/^.*\n$/);
-    const { url, card, admin, rules } = JSON.parse(document) as { [name: string]: string };
-    expect({ card, admin, rules }).toEqual({
-      card: `${url}/.well-known/agent-card.json`,
-      admin: `${url}/__admin`,
-      rules: 1,
-    });
-  });
-
-  it('follows message directives without a script', async () => {
-    const agent = await mocked([]);
-    await agent.prints(/rules.*none/);
-    const primed = await fetch(`${agent.url}/__admin/prime`, {
-      method: 'POST',
-      body: JSON.stringify([{ kind: 'task', status: { state: 'completed' } }]),
-    });
-    expect(await primed.json()).toEqual({ primed: 1 });
-    expect(await send(agent.url, 'hello')).toMatchObject({ status: { state: 'completed' } });
-    expect((await agent.stop('SIGINT')).code).toBe(0);
-  });
-
   it('reloads a changed script and keeps the rules if it is invalid', async () => {
-    const file = write('b.yaml', script('one'));
-    const agent = await mocked([file, '--watch', '--no-admin']);
-    writeFileSync(file, script('two'));
+    const file = mock.write('b.yaml', greetingScript('one'));
+    const agent = await mock.start([file, '--watch', '--no-admin']);
+    writeFileSync(file, greetingScript('two'));
     await agent.prints(/reloaded .*b\.yaml: 1 rule/);
-    expect(await send(agent.url, 'hello')).toMatchObject({
+    expect(await connect(agent.url).send('hello')).toMatchObject({
       status: { message: { parts: [{ text: 'two' }] } },
     });
     writeFileSync(file, 'rules:\n  - wehn: {}\n');
     await agent.prints(/the previous rules stay active\n.*b\.yaml:2:\d+: rules\[0\]\.wehn: /, 'stderr');
-    expect(await send(agent.url, 'hello')).toMatchObject({
+    expect(await connect(agent.url).send('hello')).toMatchObject({
       status: { message: { parts: [{ text: 'two' }] } },
     });
     expect((await fetch(`${agent.url}/__admin/health`)).status).toBe(404);
-  });
-
-  it('advances a virtual clock over the admin API', async () => {
-    const waiting = 'rules:\n  - then: [{ wait: 10m }, { complete: late }]\n';
-    const agent = await mocked([write('c.yaml', waiting), '--clock', 'virtual', '--seed', '7']);
-    expect(await send(agent.url, 'hello')).toMatchObject({ status: { state: 'completed' } });
   });
 
   it.each<[string, () => string[], number, RegExp]>([
     ['no such file', () => ['no-such.yaml'], 2, /File not found: no-such\.yaml/],
     [
       'a wrong script, line by line',
-      () => [write('d.yaml', 'rulez: []\nagnet: {}\n')],
+      () => [mock.write('d.yaml', 'rulez: []\nagnet: {}\n')],
       2,
       /error: Invalid file: \S*d\.yaml\n.*d\.yaml:1:1: rulez: .*\n.*d\.yaml:2:1: agnet: /,
     ],
@@ -118,8 +56,8 @@ describe('dragoman mock', () => {
   });
 
   it('reports validation errors with line and column', async () => {
-    const good = write('good.yaml', script('hi'));
-    const bad = write('bad.yaml', 'rules:\n  - name: a\n    wehn: {}\n');
+    const good = mock.write('good.yaml', greetingScript('hi'));
+    const bad = mock.write('bad.yaml', 'rules:\n  - name: a\n    wehn: {}\n');
     const both = await runInProcess(['mock', 'validate', good, bad]);
     expect(both.stdout).toMatch(/^\S*bad\.yaml:3:5: rules\[0\]\.wehn: .+\n$/);
     expect(both.code).toBe(2);
@@ -127,7 +65,7 @@ describe('dragoman mock', () => {
     expect([one.stdout, one.stderr, one.code]).toEqual(['', '1 script: all valid\n', 0]);
     const folder = await runInProcess(['mock', 'validate', 'examples/scripts']);
     expect(folder.stderr).toBe('3 scripts: all valid\n');
-    const nowhere = await runDragoman(['mock', 'validate', 'nowhere/*.yaml']).ended;
+    const nowhere = await runInProcess(['mock', 'validate', 'nowhere/*.yaml']);
     expect([nowhere.code, nowhere.stderr]).toEqual([
       2,
       expect.stringContaining('No script found for nowhere/*.yaml'),
@@ -137,7 +75,7 @@ describe('dragoman mock', () => {
 
 it('TestAgentServer releases all handles when stopped', async () => {
   const testkit = new URL('../../../dist/testkit/index.js', import.meta.url).href;
-  const file = write(
+  const file = mock.write(
     'stops.mjs',
     `import { TestAgentServer } from '${testkit}';
     const agents = await Promise.all([TestAgentServer.start(), TestAgentServer.start({ clock: 'virtual' })]);

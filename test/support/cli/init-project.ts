@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect } from 'vitest';
 import { type CommandResult, repositoryRoot, runDragoman } from './run-command.ts';
+import { runInProcess } from './run-in-process.ts';
 
 /** The package.json of a project of `dragoman init`. */
 interface ProjectManifest {
@@ -30,7 +31,7 @@ export function useInitFolder(): InitFolder {
     get path() {
       return path;
     },
-    init: (...args) => runDragoman(['init', ...args], { cwd: path, env: { NO_COLOR: '1' } }).ended,
+    init: (...args) => runInProcess(['init', ...args], { cwd: path, env: { NO_COLOR: '1' } }),
   };
 }
 
