@@ -84,8 +84,7 @@ for (const name of wanted) {
   console.error(`\n== ${name} (${wanted.indexOf(name) + 1} of ${wanted.length})`);
   // Groups print lines of their own, so the progress is a line every 8 seconds also on a terminal.
   const progress = showProgress(name, undefined, {
-    isTTY: false,
-    write: (text) => process.stderr.write(`   ${text}`),
+    output: { isTTY: false, write: (text) => process.stderr.write(`   ${text}`) },
   });
   const out = path.join(here, 'results', `${name}.json`);
   if (Object.hasOwn(others, name)) writeFileSync(out, JSON.stringify(await others[name]()));

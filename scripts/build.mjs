@@ -33,6 +33,8 @@ rmSync(output, { recursive: true, force: true });
 await step('compile', async () => {
   const child = spawn(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--outDir', output], {
     stdio: 'inherit',
+    // More garbage collections save little memory.
+    env: { GOGC: '400', ...process.env },
   });
   const [code] = await once(child, 'exit');
   if (code === 0) return;

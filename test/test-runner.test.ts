@@ -18,7 +18,7 @@ interface Output {
   write(text: string): boolean;
 }
 const { showProgress } = (await import(scriptUrl('progress.mjs'))) as {
-  showProgress: (name: string, status: () => string, output: Output) => Progress;
+  showProgress: (name: string, status: () => string, options: { output: Output }) => Progress;
 };
 const script = (steps: string): string[] => [
   '--input-type=module',
@@ -54,18 +54,37 @@ describe('runSteps', () => {
     expect(stdout).toMatch(/\nfailed: one\nfailed: three\n0 passed, 2 failed, 0 skipped\n$/);
   });
 
-  it.skipIf(process.platform === 'win32')('ends the processes of a step when it is terminated', async () => {
-    const file = join(folder, 'pids');
-    const grandchild = `require('node:fs').appendFileSync(${JSON.stringify(file)}, process.pid + ' '); setInterval(() => {}, 1e6)`;
-    const child = `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(grandchild)}]); ${grandchild}`;
-    const running = runNode(
-      script(`[{ name: 'one', command: [process.execPath, '-e', ${JSON.stringify(child)}] }]`),
-    );
-    const readPids = () => (existsSync(file) ? readFileSync(file, 'utf8').trim().split(' ').map(Number) : []);
-    await vi.waitUntil(() => readPids().length === 2, { timeout: 60_000 });
-    expect((await running.stop()).code).toBe(143);
-    await vi.waitUntil(() => !readPids().some(isRunning), { timeout: 60_000 });
+  it('runs the steps of an array side by side and shows them in order', async () => {
+    const first = join(folder, 'first');
+    const second = join(folder, 'second');
+    /** Creates a file and ends when the other one exists. */
+    const meet = (own: string, other: string): string =>
+      `const fs = require('node:fs'); fs.writeFileSync(${JSON.stringify(own)}, '');
+       const timer = setInterval(() => { if (fs.existsSync(${JSON.stringify(other)})) clearInterval(timer); }, 10);`;
+    const step = (name: string, code: string): string =>
+      `{ name: '${name}', command: [process.execPath, '-e', ${JSON.stringify(code)}] }`;
+    const { code, stdout } = await runNode(
+      script(`[[${step('one', meet(first, second))}, ${step('two', meet(second, first))}]]`),
+    ).ended;
+    expect(stdout).toMatch(/^one {6}ok in [\d.]+ s\ntwo {6}ok in [\d.]+ s\n0 passed, 0 failed, 0 skipped\n$/);
+    expect(code).toBe(0);
   });
+
+  it.skipIf(process.platform === 'win32')(
+    'ends the processes of all steps when it is terminated',
+    async () => {
+      const file = join(folder, 'pids');
+      const grandchild = `require('node:fs').appendFileSync(${JSON.stringify(file)}, process.pid + ' '); setInterval(() => {}, 1e6)`;
+      const child = `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(grandchild)}]); ${grandchild}`;
+      const command = `command: [process.execPath, '-e', ${JSON.stringify(child)}]`;
+      const running = runNode(script(`[[{ name: 'one', ${command} }, { name: 'two', ${command} }]]`));
+      const readPids = () =>
+        existsSync(file) ? readFileSync(file, 'utf8').trim().split(' ').map(Number) : [];
+      await vi.waitUntil(() => readPids().length === 4, { timeout: 60_000 });
+      expect((await running.stop()).code).toBe(143);
+      await vi.waitUntil(() => !readPids().some(isRunning), { timeout: 60_000 });
+    },
+  );
 
   it('prints a line per test file, names failed and skipped tests and counts them', async () => {
     const options = `['--root', ${JSON.stringify(folder)}, '--globals']`;
@@ -100,7 +119,7 @@ describe('showProgress', () => {
   const start = (isTTY: boolean) => {
     const written: string[] = [];
     const output = { isTTY, columns: 40, write: (text: string) => written.push(text) > 0 };
-    return { written, progress: showProgress('tests', () => '7 passed', output) };
+    return { written, progress: showProgress('tests', () => '7 passed', { output }) };
   };
 
   it('prints a line at least every 10 seconds without a terminal', () => {

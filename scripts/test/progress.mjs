@@ -5,12 +5,15 @@ const heartbeat = 8_000;
 /**
  * Shows the progress of a step until `end` is called.
  * @param {() => string} status returns the current state of the step in a few words
- * @param {NodeJS.WriteStream} output
+ * @param {{ output?: NodeJS.WriteStream, start?: number }} options when the step has started, in milliseconds of `performance.now`
  */
-export function showProgress(name, status = () => '', output = process.stdout) {
-  const start = performance.now();
-  let lastLine = start;
-  const seconds = () => formatDuration(performance.now() - start);
+export function showProgress(
+  name,
+  status = () => '',
+  { output = process.stdout, start = performance.now() } = {},
+) {
+  let lastLine = performance.now();
+  const seconds = (now = performance.now()) => formatDuration(now - start);
   const label = `${name.padEnd(8)} `;
   const tick = setInterval(
     () => {
@@ -31,10 +34,13 @@ export function showProgress(name, status = () => '', output = process.stdout) {
     printUnlessLive: (text) => {
       if (!output.isTTY) print(text);
     },
-    /** Prints the result of the step with its duration. */
-    end: (result) => {
+    /**
+     * Prints the result of the step with its duration.
+     * @param {number} [end] when the step has ended, in milliseconds of `performance.now`
+     */
+    end: (result, end) => {
       clearInterval(tick);
-      print(`${result} in ${seconds()}`);
+      print(`${result} in ${seconds(end)}`);
     },
   };
 }

@@ -23,18 +23,23 @@ export const vitestStep = (name, args, node = process.execPath) => ({
   hasTests: true,
 });
 
+/** @typedef {{ name: string, command: string[], hasTests?: boolean, env?: NodeJS.ProcessEnv }} Step */
+
 /**
- * Runs the steps in order and sets the exit code.
- * @param {{ name: string, command: string[], hasTests?: boolean, env?: NodeJS.ProcessEnv }[]} steps
+ * Runs the steps in order and sets the exit code. The steps of an array run side by side; their results are shown in order.
+ * @param {(Step | Step[])[]} steps
  */
 export async function runSteps(steps) {
   const total = emptyResult();
-  for (const step of steps) {
-    const result = await runStep(step);
-    total.passed += result.passed;
-    total.skipped += result.skipped;
-    total.failed.push(...result.failed);
-    for (const reason of result.reasons) total.reasons.add(reason);
+  for (const group of steps.map((each) => [each].flat())) {
+    const running = group.map((step) => ({ step, execution: execute(step) }));
+    for (const { step, execution } of running) {
+      const result = await showStep(step, execution);
+      total.passed += result.passed;
+      total.skipped += result.skipped;
+      total.failed.push(...result.failed);
+      for (const reason of result.reasons) total.reasons.add(reason);
+    }
   }
   for (const reason of total.reasons) console.log(`skipped: ${reason}`);
   for (const name of total.failed) console.log(`failed: ${name}`);
@@ -47,15 +52,17 @@ function emptyResult() {
   return { passed: 0, failed: [], skipped: 0, reasons: new Set() };
 }
 
-async function runStep({ name, command, hasTests = false, env = process.env }) {
+async function showStep({ name, command, hasTests = false }, execution) {
   const running = new Set();
   const result = emptyResult();
   const counts = () => `${result.passed} passed, ${result.failed.length} failed, ${result.skipped} skipped`;
   let [files, done, hasEnded] = [0, 0, false];
-  const progress = showProgress(name, () =>
-    hasTests ? `${done}/${files} files, ${counts()}; running ${[...running].join(' ')}` : '',
+  const progress = showProgress(
+    name,
+    () => (hasTests ? `${done}/${files} files, ${counts()}; running ${[...running].join(' ')}` : ''),
+    { start: execution.start },
   );
-  const { code, output } = await execute(command, { env, hasMessages: hasTests }, (message) => {
+  execution.child.on('message', (message) => {
     switch (message.type) {
       case 'start':
         files = message.files;
@@ -77,10 +84,11 @@ async function runStep({ name, command, hasTests = false, env = process.env }) {
         break;
     }
   });
+  const { code, output, end } = await execution.ended;
   // A step without tests, or one that failed outside of a test, counts as one failure.
   if (result.failed.length === 0 && (code !== 0 || hasTests !== hasEnded)) result.failed.push(name);
   const isGood = result.failed.length === 0;
-  progress.end(`${isGood ? 'ok' : 'FAILED'}${hasTests ? `, ${counts()}` : ''}`);
+  progress.end(`${isGood ? 'ok' : 'FAILED'}${hasTests ? `, ${counts()}` : ''}`, end);
   if (!isGood) process.stdout.write(`\n$ ${command.join(' ')}\n${output}\n`);
   return result;
 }
@@ -105,30 +113,38 @@ function printFile(progress, position, { file, milliseconds, passed, failed, ski
   for (const reason of reasons) progress.print(`failed: ${file}: ${reason}`);
 }
 
-/** Runs a command, collects its output and passes on its messages. */
-function execute([command, ...args], { env, hasMessages }, onMessage) {
-  return new Promise((resolve) => {
-    const stdio = ['ignore', 'pipe', 'pipe', ...(hasMessages ? ['ipc'] : [])];
-    // A group of its own, so that its workers and their servers end with this process.
-    const child = spawn(command, args, { stdio, env, detached: process.platform !== 'win32' });
-    const stop = (signal) => {
-      endGroup(child.pid, signal);
-      process.exit(signal === 'SIGINT' ? 130 : 143);
-    };
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, stop);
-    let output = '';
-    const add = (text) => {
-      output += text;
-    };
-    child.stdout.setEncoding('utf8').on('data', add);
-    child.stderr.setEncoding('utf8').on('data', add);
-    child.on('message', onMessage);
-    child.on('error', (error) => resolve({ code: 1, output: `${output}${error.message}` }));
-    child.on('close', (code) => {
-      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.off(signal, stop);
-      resolve({ code, output });
-    });
+/** Processes of the running steps. Each has a group of its own, so that its workers and their servers end with it. */
+const children = new Set();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+  process.once(signal, () => {
+    for (const { pid } of children) endGroup(pid, signal);
+    process.exit(signal === 'SIGINT' ? 130 : 143);
   });
+
+/**
+ * Starts the command of a step and collects its output.
+ * @param {Step} step
+ */
+function execute({ command: [command, ...args], hasTests = false, env = process.env }) {
+  const start = performance.now();
+  const stdio = ['ignore', 'pipe', 'pipe', ...(hasTests ? ['ipc'] : [])];
+  const child = spawn(command, args, { stdio, env, detached: process.platform !== 'win32' });
+  children.add(child);
+  let output = '';
+  const add = (text) => {
+    output += text;
+  };
+  child.stdout.setEncoding('utf8').on('data', add);
+  child.stderr.setEncoding('utf8').on('data', add);
+  const ended = new Promise((resolve) => {
+    const finish = (code, more = '') => {
+      children.delete(child);
+      resolve({ code, output: `${output}${more}`, end: performance.now() });
+    };
+    child.on('error', (error) => finish(1, error.message));
+    child.on('close', (code) => finish(code));
+  });
+  return { start, child, ended };
 }
 
 /** Sends a signal to all processes of a group; it may have ended. */
