@@ -33,7 +33,7 @@ rmSync(output, { recursive: true, force: true });
 await step('compile', async () => {
   const child = spawn(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--outDir', output], {
     stdio: 'inherit',
-    // More garbage collections save little memory.
+    // The compiler is written in Go: rare garbage collections save time for little memory.
     env: { GOGC: '400', ...process.env },
   });
   const [code] = await once(child, 'exit');

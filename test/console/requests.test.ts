@@ -65,13 +65,17 @@ describe.skipIf(!browser)('request editor', () => {
     await second.show('Requests');
     const operation = page.getByRole('combobox', { name: 'Operation' });
     await operation.selectOption('getTask');
-    const held = new Promise<Route>((resolve) => void page.route('**/endpoints', resolve));
+    let hold = (_route: Route): void => {};
+    const held = new Promise<Route>((resolve) => {
+      hold = resolve;
+    });
+    await page.route('**/endpoints', hold, { times: 1 });
     const picker = page.getByRole('combobox', { name: 'Agent' });
     await picker.focus();
     await picker.selectOption({ index: 1 });
     const route = await held;
     // The draft still belongs to the former agent.
-    expect(await operation.isDisabled()).toBe(true);
+    await expect.poll(() => operation.isDisabled()).toBe(true);
     await picker.press('Control+Enter');
     const chosen = operation.selectOption('stream');
     await route.continue();

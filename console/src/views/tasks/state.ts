@@ -96,7 +96,10 @@ export function reloadFirstPage(): void {
 
 /** Loads the next or previous page. */
 export function turnPage(by: 1 | -1): void {
-  const token = taskPage.peek().page?.nextPageToken ?? '';
+  const { page, isLoading } = taskPage.peek();
+  // The token of the page after the next one is not known yet.
+  if (by === 1 && isLoading) return;
+  const token = page?.nextPageToken ?? '';
   pageTokens.value = by === 1 ? [...pageTokens.peek(), token] : pageTokens.peek().slice(0, -1);
   void loadPage();
 }
