@@ -8,6 +8,8 @@ import type { TrafficRecord } from './traffic-record.ts';
 
 /** An event of a recorded stream. */
 export interface TimedEvent {
+  /** Position of its record in the recording. */
+  readonly sequence: number;
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly event: StreamEvent;
@@ -136,7 +138,7 @@ export function toRecordedAnswer([request, ...answers]: TrafficExchange): Record
   if (request.decoded?.model === undefined) return 'the request could not be decoded';
   const events: TimedEvent[] = [];
   let isStream = false;
-  for (const { kind, at, text, decoded, truncatedBy } of answers) {
+  for (const { sequence, kind, at, text, decoded, truncatedBy } of answers) {
     if (kind === 'loss' || kind === 'end') continue;
     if (truncatedBy !== undefined) return 'a part of the answer is too large and was not recorded';
     const model = decoded?.model;
@@ -147,7 +149,7 @@ export function toRecordedAnswer([request, ...answers]: TrafficExchange): Record
     if (kind === 'frame' || isEvent(model)) {
       isStream = true;
       if (model === undefined) return `an event could not be decoded (${decoded?.summary})`;
-      for (const event of [model].flat() as StreamEvent[]) events.push({ at, event });
+      for (const event of [model].flat() as StreamEvent[]) events.push({ sequence, at, event });
     } else if (model !== undefined || request.decoded.operation === 'deletePushConfig')
       return { at, result: model };
     // The head of a stream has no content.

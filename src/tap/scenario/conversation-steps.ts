@@ -78,7 +78,7 @@ export class ConversationSteps {
   }
 
   #finish(step: Step, call: RecordedCall, known: KnownTask | undefined): void {
-    const end = endOfAnswer(call.answer, this.#nextRequestAt(call, known));
+    const end = endOfAnswer(call.answer, this.#nextRequest(call, known));
     const { task } = end;
     if (call.answer.events && !end.isComplete && task) step.until = task.status.state;
     step.expect = expectedAnswer(end, call.answer, this.#idsOf(end, call));
@@ -90,18 +90,20 @@ export class ConversationSteps {
     this.#current = current;
   }
 
-  /** Returns the time of the next request that changes the task of a call, which may still be streaming. */
-  #nextRequestAt({ request, answer }: RecordedCall, known: KnownTask | undefined): number {
+  /**
+   * Returns the position of the next request that changes the task of a call, which may still be streaming. Times do not tell the
+   * order of records within a millisecond.
+   */
+  #nextRequest({ request, answer }: RecordedCall, known: KnownTask | undefined): number {
     const id = known?.id ?? endOfAnswer(answer).task?.id;
     const next = this.#calls.find(
       (each) =>
-        each.request.at >= request.at &&
-        each.request !== request &&
+        each.request.sequence > request.sequence &&
         each.request.decoded?.taskId === id &&
         each.request.decoded?.operation !== 'getTask' &&
         each.request.decoded?.operation !== 'subscribe',
     );
-    return id === undefined ? Infinity : (next?.request.at ?? Infinity);
+    return id === undefined ? Infinity : (next?.request.sequence ?? Infinity);
   }
 
   #continuation(continued: KnownTask | undefined): Step {

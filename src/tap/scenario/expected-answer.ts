@@ -16,7 +16,7 @@ export interface AnswerEnd {
   readonly isComplete: boolean;
 }
 
-/** Returns what an answer led to. @param before - events from this time on are left out */
+/** Returns what an answer led to. @param before - events from this position of the recording on are left out */
 export function endOfAnswer({ result, events, error }: RecordedAnswer, before = Infinity): AnswerEnd {
   if (!events) {
     const sent = result as Task | Message | undefined;
@@ -25,7 +25,7 @@ export function endOfAnswer({ result, events, error }: RecordedAnswer, before = 
   }
   let reducer: TaskReducer | undefined;
   let message: Message | undefined;
-  const seen = events.filter(({ at }) => at < before).map(({ event }) => event);
+  const seen = events.filter(({ sequence }) => sequence < before).map(({ event }) => event);
   for (const event of seen) {
     if (event.kind === 'message') message = event.message;
     else if (reducer) reducer.apply(event);

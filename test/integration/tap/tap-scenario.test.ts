@@ -78,6 +78,13 @@ describe('exportScenario', () => {
     expect(await runRecorded(yaml.replaceAll(url, other))).toEqual(Array.from({ length: 8 }, () => 'failed'));
   });
 
+  it('knows the order of records of the same millisecond', async () => {
+    const url = await startAgent();
+    const records = recordsIn(await recordTraffic(url, '1.0', 'JSONRPC'));
+    const yaml = exportScenario(records.map((each) => ({ ...each, at: 0 })));
+    expect(await runRecorded(yaml)).toEqual(Array.from({ length: 8 }, () => 'passed'));
+  });
+
   it.each<[ProtocolVersion]>([['1.0'], ['0.3'], ['0.1']])(
     'writes all turns of a conversation as one scenario (%s)',
     async (version) => {
