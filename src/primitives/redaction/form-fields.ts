@@ -1,5 +1,8 @@
-const fieldStart = /(?:^|[?&\s"])([\w-]+)=/g;
-const value = /[^&\s"]+/y;
+import { characterRun, replaceSecrets, type SecretPattern } from './replace-secrets.ts';
+
+// No secret has a longer name.
+const fieldStart = /(?:^|[?&\s"])([\w-]{1,50})=/g;
+const value = characterRun(/[^&\s"]/);
 
 /**
  * Replaces values of fields of forms, queries and command lines, such as `token=…`. Looks at the names of all fields, because
@@ -10,14 +13,9 @@ export function replaceFormFields(
   isSecret: (name: string) => boolean,
   replacement: string,
 ): string {
-  let kept = '';
-  let from = 0;
-  for (const { 0: start, 1: name = '', index } of text.matchAll(fieldStart)) {
-    value.lastIndex = index + start.length;
-    // A field within the value of another one is replaced with it.
-    if (index < from || !isSecret(name) || !value.test(text)) continue;
-    kept += text.slice(from, index + start.length) + replacement;
-    from = value.lastIndex;
-  }
-  return from === 0 ? text : kept + text.slice(from);
+  const findEnd: SecretPattern['findEnd'] = (_text, from, [, name = '']) => {
+    const end = isSecret(name) ? value.endOf(text, from) : from;
+    return end > from ? end : undefined;
+  };
+  return replaceSecrets(text, { start: fieldStart, findEnd }, replacement);
 }

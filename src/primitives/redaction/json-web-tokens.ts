@@ -1,4 +1,8 @@
+import { characterRun } from './replace-secrets.ts';
+
 const minSegment = 8;
+const mark = 'eyJ';
+const run = characterRun(/[\w.-]/);
 const tokenStart = /\beyJ[\w-]{8}/;
 
 /**
@@ -6,14 +10,20 @@ const tokenStart = /\beyJ[\w-]{8}/;
  * base64 of `{"`. Splits the text at its dots instead of using one expression, which would take quadratic time.
  */
 export function replaceJsonWebTokens(text: string, replacement: string): string {
-  // Fast path: most texts contain no token.
-  if (!text.includes('eyJ')) return text;
-  return text.replaceAll(/[\w.-]+/g, (run) => replaceInRun(run, replacement));
+  let kept = '';
+  let from = 0;
+  for (let at = text.indexOf(mark); at >= 0; at = text.indexOf(mark, from)) {
+    const start = run.startOf(text, at, from);
+    const end = run.endOf(text, at);
+    kept += text.slice(from, start) + replaceInRun(text.slice(start, end), replacement);
+    from = end;
+  }
+  return kept + text.slice(from);
 }
 
-function replaceInRun(run: string, replacement: string): string {
-  if (!run.includes('eyJ')) return run;
-  const segments = run.split('.');
+/** @param tokens - a text of segments and dots. */
+function replaceInRun(tokens: string, replacement: string): string {
+  const segments = tokens.split('.');
   const kept: string[] = [];
   for (let i = 0; i < segments.length; i++) {
     const segment = segments[i] ?? '';

@@ -93,6 +93,20 @@ describe('Redactor', () => {
     expect(redactor.redactUrl('https://x.test/a?b=c%20d')).toBe('https://x.test/a?b=c%20d');
   });
 
+  it('redacts secrets of many million characters', () => {
+    const long = 'x'.repeat(12_000_000);
+    const redactor = new Redactor();
+    for (const [text, redacted] of [
+      [`{"token":"${long}","a":1}`, `{"token":"${redactedPlaceholder}","a":1}`],
+      [`{"token":"${long}`, `{"token":"${redactedPlaceholder}"`],
+      [`"{\\"token\\":\\"${long}\\"}"`, `"{\\"token\\":\\"${redactedPlaceholder}\\"}"`],
+      [`token=${long}&a=1`, `token=${redactedPlaceholder}&a=1`],
+      [`Bearer ${long}= a`, `Bearer ${redactedPlaceholder} a`],
+      [`sk-${long} a`, `${redactedPlaceholder} a`],
+    ] as const)
+      expect(redactor.redactText(text) === redacted, text.slice(0, 20)).toBe(true);
+  });
+
   it('withHeaders adds secrets and shares later ones', () => {
     const redactor = new Redactor();
     const child = redactor.withHeaders({ authorization: `Bearer ${secret}` });

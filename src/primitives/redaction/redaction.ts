@@ -1,6 +1,7 @@
 import { replaceFormFields } from './form-fields.ts';
 import { replaceJsonWebTokens } from './json-web-tokens.ts';
 import { replacePrivateKeys } from './private-keys.ts';
+import { characterRun, replaceSecrets, type SecretPattern } from './replace-secrets.ts';
 
 /** Replacement of redacted secrets. */
 export const redactedPlaceholder = '[redacted]';
@@ -13,16 +14,56 @@ const secretNames =
 const secretField = new RegExp(`^(?:${secretNames})$`, 'i');
 const secretQuery = /^(?:key|sig|signature|auth|code)$/i;
 
-// In a truncated text the end counts as the closing quotation mark.
-const jsonMember = /("([\w-]+)"\s*:\s*)"(?:[^"\\]|\\[^])*(?:\\?$|")/g;
-/** A member of JSON inside of a JSON string. */
-const escapedMember = /(\\"([\w-]+)\\"\s*:\s*)\\"[^"\\]*(?:\\?$|\\")/g;
-/** A prefix with which services mark their tokens, and what follows. */
-const markedToken = /\b(sk-|gh[oprsu]_|github_pat_|glpat-|xox[abeoprs]-|npm_|AKIA|AIza)([\w-]+)/g;
+const urlPassword = /(:\/\/[^\s/?#@:"]{0,200}:)(?!redacted@)[^\s/?#@"]{1,200}@/g;
+
+const credential = characterRun(/[\w.~+/-]/);
+const padding = characterRun(/=/);
+const authorization: SecretPattern = {
+  start: /\b(?:Bearer|Basic)\s{1,100}/g,
+  findEnd(text, from) {
+    const end = credential.endOf(text, from);
+    return end - from < 8 ? undefined : padding.endOf(text, end);
+  },
+};
+
 /** Minimum number of characters after prefixes that start so. Shorter texts are words. */
 const minTokenLengths = { 'sk-': 16, gh: 20, github: 20, glpat: 16, xox: 10, npm: 30, AKIA: 16, AIza: 30 };
-const urlPassword = /(:\/\/[^\s/?#@:"]{0,200}:)(?!redacted@)[^\s/?#@"]{1,200}@/g;
-const authScheme = /\b(Bearer|Basic)\s+[\w.~+/-]{8,}=*/g;
+const token = characterRun(/[\w-]/);
+/** A token with a prefix of a service. */
+const markedToken: SecretPattern = {
+  start: /\b(?:sk-|gh[oprsu]_|github_pat_|glpat-|xox[abeoprs]-|npm_|AKIA|AIza)/g,
+  replacesStart: true,
+  findEnd(text, from, [prefix]) {
+    const end = token.endOf(text, from);
+    return end - from < minLengthAfter(prefix) ? undefined : end;
+  },
+};
+
+// No secret member has a longer name. In a truncated text the end counts as the closing quotation mark.
+const jsonMember: SecretPattern = {
+  start: /"([\w-]{1,50})"\s{0,100}:\s{0,100}(?=")/g,
+  findEnd(text, from, [, name = '']) {
+    if (!secretField.test(name)) return undefined;
+    for (let at = from + 1; at < text.length; at++) {
+      const character = text[at];
+      if (character === '"') return at + 1;
+      if (character === '\\') at++;
+    }
+    return text.length;
+  },
+};
+
+const escapedText = characterRun(/[^"\\]/);
+/** A member of JSON inside of a JSON string. */
+const escapedMember: SecretPattern = {
+  start: /\\"([\w-]{1,50})\\"\s{0,100}:\s{0,100}(?=\\")/g,
+  findEnd(text, from, [, name = '']) {
+    if (!secretField.test(name)) return undefined;
+    const end = escapedText.endOf(text, from + 2);
+    const rest = text.slice(end, end + 2);
+    return rest === '' || rest === '\\' || rest === '\\"' ? end + rest.length : undefined;
+  },
+};
 
 /** Limits memory: peers can invent names. */
 const maxNames = 1_000;
@@ -134,19 +175,14 @@ export class Redactor {
 }
 
 function redactCredentials(text: string): string {
-  const redacted = replacePrivateKeys(replaceJsonWebTokens(text, redactedPlaceholder), redactedPlaceholder)
-    .replaceAll(authScheme, `$1 ${redactedPlaceholder}`)
-    .replaceAll(markedToken, (token, prefix: string, rest: string) =>
-      rest.length >= minLengthAfter(prefix) ? redactedPlaceholder : token,
-    )
-    .replaceAll(urlPassword, `$1${redactedPlaceholder}@`)
-    .replaceAll(jsonMember, (member, start: string, name: string) =>
-      secretField.test(name) ? `${start}"${redactedPlaceholder}"` : member,
-    )
-    .replaceAll(escapedMember, (member, start: string, name: string) =>
-      secretField.test(name) ? `${start}\\"${redactedPlaceholder}\\"` : member,
-    );
-  return replaceFormFields(redacted, (name) => secretField.test(name), redactedPlaceholder);
+  const placeholder = redactedPlaceholder;
+  let redacted = replacePrivateKeys(replaceJsonWebTokens(text, placeholder), placeholder);
+  redacted = replaceSecrets(redacted, authorization, placeholder);
+  redacted = replaceSecrets(redacted, markedToken, placeholder);
+  redacted = redacted.replaceAll(urlPassword, `$1${placeholder}@`);
+  redacted = replaceSecrets(redacted, jsonMember, `"${placeholder}"`);
+  redacted = replaceSecrets(redacted, escapedMember, `\\"${placeholder}\\"`);
+  return replaceFormFields(redacted, (name) => secretField.test(name), placeholder);
 }
 
 function minLengthAfter(prefix: string): number {

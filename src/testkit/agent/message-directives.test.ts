@@ -116,6 +116,12 @@ describe('MessageDirectives', () => {
     expect(task.status.state).toBe('completed');
   });
 
+  it('reads base64 of many million characters', async () => {
+    const turns = encode([[statusUpdate('completed', 'x'.repeat(6_000_000))]]);
+    const { status } = (await send(`[test_case_id=long] [responses_json=${turns}]`)) as Task;
+    expect(status.state).toBe('completed');
+  });
+
   it('abandons the task if a turn does not end it', async () => {
     const task = await send(
       `[test_case_id=open][responses_json=${encode([[statusUpdate('working', 'still')]])}]`,

@@ -56,7 +56,7 @@ function streamed(
   request: unknown,
   events: [number, StreamEvent][],
 ): Draft {
-  const timed = events.map(([delay, event]) => ({ at: at + delay, event }));
+  const timed = events.map(([delay, event], sequence) => ({ sequence, at: at + delay, event }));
   return { at, operation, request, answer: { at: timed.at(-1)?.at ?? at, events: timed } };
 }
 
