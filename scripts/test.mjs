@@ -37,7 +37,7 @@ await runSteps(
     : [
         { name: 'format', command: [bin('biome'), 'format', '.'] },
         build,
-        // Most of them have one busy thread.
+        // Side by side, because most of them keep only one core busy.
         [
           { name: 'lint', command: [bin('oxlint'), '--type-aware', '--deny-warnings'], env },
           { name: 'types', command: [...compiler, 'tsconfig.json'], env },

@@ -5,7 +5,8 @@ const heartbeat = 8_000;
 /**
  * Shows the progress of a step until `end` is called.
  * @param {() => string} status returns the current state of the step in a few words
- * @param {{ output?: NodeJS.WriteStream, start?: number }} options when the step has started, in milliseconds of `performance.now`
+ * @param {{ output?: NodeJS.WriteStream, start?: number }} options where to write, and when the step has started, in milliseconds
+ *   of `performance.now`
  */
 export function showProgress(
   name,

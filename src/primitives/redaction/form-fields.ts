@@ -1,4 +1,5 @@
-import { characterRun, replaceSecrets, type SecretPattern } from './replace-secrets.ts';
+import { characterRun } from './character-run.ts';
+import { replaceSecrets, type SecretPattern } from './replace-secrets.ts';
 
 // No secret has a longer name.
 const fieldStart = /(?:^|[?&\s"])([\w-]{1,50})=/g;
@@ -13,8 +14,8 @@ export function replaceFormFields(
   isSecret: (name: string) => boolean,
   replacement: string,
 ): string {
-  const findEnd: SecretPattern['findEnd'] = (_text, from, [, name = '']) => {
-    const end = isSecret(name) ? value.endOf(text, from) : from;
+  const findEnd: SecretPattern['findEnd'] = (whole, from, [, name = '']) => {
+    const end = isSecret(name) ? value.endOf(whole, from) : from;
     return end > from ? end : undefined;
   };
   return replaceSecrets(text, { start: fieldStart, findEnd }, replacement);

@@ -1,4 +1,4 @@
-import { characterRun } from './replace-secrets.ts';
+import { characterRun } from './character-run.ts';
 
 const minSegment = 8;
 const mark = 'eyJ';

@@ -1,7 +1,8 @@
+import { characterRun } from './character-run.ts';
 import { replaceFormFields } from './form-fields.ts';
 import { replaceJsonWebTokens } from './json-web-tokens.ts';
 import { replacePrivateKeys } from './private-keys.ts';
-import { characterRun, replaceSecrets, type SecretPattern } from './replace-secrets.ts';
+import { replaceSecrets, type SecretPattern } from './replace-secrets.ts';
 
 /** Replacement of redacted secrets. */
 export const redactedPlaceholder = '[redacted]';
