@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text as readText } from 'node:stream/consumers';
 import { repositoryRoot } from '../cli/run-command.ts';
 import { findFreePort } from '../http/free-port.ts';
 import { findSystemProgram } from './system-program.ts';
@@ -59,8 +61,22 @@ export async function startHaproxy(ports: readonly number[], program = haproxy):
   let text = replaced(readDeployFile('haproxy.cfg'), /bind :8080/, `bind 127.0.0.1:${port}`);
   for (const [i, each] of ports.entries())
     text = replaced(text, new RegExp(`127\\.0\\.0\\.1:400${i + 1}`, 'g'), `127.0.0.1:${each}`);
-  writeFileSync(join(folder, 'haproxy.cfg'), text);
-  return waitUntilReady(spawn(program ?? '', ['-db', '-f', join(folder, 'haproxy.cfg')]), port, folder);
+  const socket = join(folder, 'statistics');
+  writeFileSync(join(folder, 'haproxy.cfg'), `global\n  stats socket ${socket}\n${text}`);
+  const child = spawn(program ?? '', ['-db', '-f', join(folder, 'haproxy.cfg')]);
+  const proxy = await waitUntilReady(child, port, folder);
+  await waitUntilChecked(socket);
+  return proxy;
+}
+
+/** Waits for the first health check of every server. Before it, HAProxy takes a server for ready. */
+async function waitUntilChecked(socket: string): Promise<void> {
+  let statistics: string;
+  do {
+    const connection = createConnection(socket);
+    connection.end('show stat\n');
+    statistics = await readText(connection);
+  } while (statistics.includes(',INI,'));
 }
 
 async function waitUntilReady(
