@@ -22,6 +22,7 @@ export {
 } from './clients/client-under-test.ts';
 export type { RunClientChecksOptions } from './clients/run-client-checks.ts';
 export type { ClientCheck, ClientInvariant } from './clients/client-check.ts';
+export type { DiscoveryOptions } from './discovery/discovery-options.ts';
 export { testConformance, type TestConformanceOptions } from './test-conformance.ts';
 export { type CheckedVariant, computeLevel, type ConformanceLevel } from './conformance-level.ts';
 export { runInteropMatrix, type InteropResult, type InteropMatrix } from './interop/interop-matrix.ts';

@@ -4,6 +4,7 @@ import type { CheckedVariant } from './conformance-level.ts';
 import { CrashMonitor } from './crash-monitor.ts';
 import { cardLocations, findCards } from './discovery/find-cards.ts';
 import { createDriver, type PublishedCard } from './discovery/card-variants.ts';
+import type { DiscoveryOptions } from './discovery/discovery-options.ts';
 import { type AgentVariants, findVariants } from './discovery/find-variants.ts';
 import { executeCheck, type ScheduledCheck } from './execute-check.ts';
 import { InvariantMonitor } from './observation/invariant-monitor.ts';
@@ -24,7 +25,7 @@ import { WebhookAccess } from './webhook-access.ts';
 import { WebhookReceiver } from './wire/webhook-receiver.ts';
 
 /** Options of {@link runChecks}. */
-export interface RunChecksOptions {
+export interface RunChecksOptions extends DiscoveryOptions {
   readonly checks: readonly Check[];
   readonly invariants: readonly Invariant[];
   /** Milliseconds for one task. @defaultValue 60,000 */
@@ -146,7 +147,7 @@ class CheckRun {
   async run(): Promise<RunChecksOutcome> {
     const { headers = {} } = this.#options;
     try {
-      const cards = await findCards(this.#http, this.#url, headers);
+      const cards = await findCards(this.#http, this.#url, headers, this.#options);
       if (cards.length === 0 && this.#http.firstExchange?.status === 0)
         return this.#buildOutcome({ cards, selected: [] }, this.#unreachableReason());
       this.#checkSkills(cards);

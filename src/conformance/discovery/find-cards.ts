@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '../../primitives/json.ts';
 import { type PostJson, probeVersion, probeVersionByMessage } from './probe-version.ts';
+import type { DiscoveryOptions } from './discovery-options.ts';
 import { cardVariants, detectCardVersion, type PublishedCard } from './card-variants.ts';
 import { asText } from '../drivers/normalized-views.ts';
 import type { HttpExchange } from '../wire/http-exchange.ts';
@@ -45,6 +46,7 @@ export async function findCards(
   http: RawHttpClient,
   url: string,
   headers: Readonly<Record<string, string>>,
+  { probesByMessage = true }: DiscoveryOptions = {},
 ): Promise<PublishedCard[]> {
   const found: FoundCard[] = [];
   for (const location of cardLocations(url)) {
@@ -59,7 +61,7 @@ export async function findCards(
     const { version: detected, isCertain } = detectCardVersion(card);
     const version = isCertain
       ? detected
-      : ((await probeCardVersion(http, card, location, headers)) ?? detected);
+      : ((await probeCardVersion(http, card, location, headers, probesByMessage)) ?? detected);
     if (!cards.some((each) => each.version === version))
       cards.push({ url: location, card, version, isCertain });
   }
@@ -85,13 +87,14 @@ async function probeCardVersion(
   card: JsonObject,
   location: string,
   credentials: Readonly<Record<string, string>>,
+  probesByMessage: boolean,
 ): Promise<'0.1' | '0.3' | undefined> {
   const address = asText(card.url);
   const url = address === undefined ? undefined : parseUrl(address, location)?.href;
   if (url === undefined) return undefined;
   const headers = { 'content-type': 'application/json', accept: 'application/json', ...credentials };
   const post: PostJson = async (body) => (await http.send({ method: 'POST', url, headers, body })).body;
-  return (await probeVersion(post)) ?? probeVersionByMessage(post);
+  return (await probeVersion(post)) ?? (probesByMessage ? probeVersionByMessage(post) : undefined);
 }
 
 function isCardOf({ location, requested, card }: FoundCard, version: '0.3' | '0.1'): boolean {

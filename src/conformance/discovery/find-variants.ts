@@ -5,10 +5,11 @@ import { isEventStream } from '../wire/http-exchange.ts';
 import type { RawHttpClient } from '../wire/raw-http-client.ts';
 import { stripTrailing } from '../../primitives/text.ts';
 import { createDriver, declaredVariants, endpointUrl, type PublishedCard } from './card-variants.ts';
+import type { DiscoveryOptions } from './discovery-options.ts';
 import { probeEndpoints } from './probe-endpoints.ts';
 
-/** Which variants of an agent are tested. */
-export interface VariantSelection {
+/** Which variants of an agent are tested, and how they are found. */
+export interface VariantSelection extends DiscoveryOptions {
   readonly versions?: readonly CheckedVersion[];
   readonly transports?: readonly CheckedTransport[];
 }
@@ -30,17 +31,19 @@ export async function findVariants(
   url: string,
   published: readonly PublishedCard[],
   headers: Readonly<Record<string, string>>,
-  { versions, transports }: VariantSelection,
+  { versions, transports, probesByMessage = true }: VariantSelection,
 ): Promise<AgentVariants> {
   const declared = declaredVariants(published);
   const isGuessed = declared.length === 0;
-  const found = isGuessed ? await probeEndpoints(http, url, headers) : declared;
+  const found = isGuessed ? await probeEndpoints(http, url, headers, probesByMessage) : declared;
   // A card without marks of a version belongs to the tested version.
   const version = versions?.[0] ?? found[0]?.version ?? '1.0';
   const cards = isGuessed
     ? published.map((each) => (each.isCertain ? each : { ...each, version }))
     : published;
-  const served = await Promise.all(found.map((driver) => findStreamPath(http, driver, cards, headers)));
+  const served = probesByMessage
+    ? await Promise.all(found.map((driver) => findStreamPath(http, driver, cards, headers)))
+    : found;
   const selected = served.filter(
     (driver) =>
       (versions?.includes(driver.version) ?? true) && (transports?.includes(driver.transport) ?? true),

@@ -27,20 +27,21 @@ function endpointLocations(url: string): string[] {
 }
 
 /**
- * Finds the variants that an agent serves although its card declares none: sends a message over each. If no message is
- * accepted, a variant counts in which an unknown task is not found.
+ * Finds the variants that an agent serves although its card declares none: sends a message over each unless
+ * `probesByMessage` is false. If no message is accepted, a variant counts in which an unknown task is not found.
  */
 export async function probeEndpoints(
   http: RawHttpClient,
   url: string,
   headers: Readonly<Record<string, string>>,
+  probesByMessage: boolean,
 ): Promise<ProtocolDriver[]> {
   for (const location of endpointLocations(url)) {
     const drivers = triedVariants.flatMap(({ version, transport }) => {
       const endpoint = endpointUrl(transport, stripTrailing(location, '/'), location);
       return endpoint === undefined ? [] : [createDriver(version, transport, endpoint)];
     });
-    for (const responds of [acceptsMessages, missesTasks]) {
+    for (const responds of probesByMessage ? [acceptsMessages, missesTasks] : [missesTasks]) {
       const found = await Promise.all(drivers.map((driver) => responds(http, driver, headers)));
       const served = drivers.filter((_driver, index) => found[index]);
       if (served.length > 0) return served;

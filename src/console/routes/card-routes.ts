@@ -31,7 +31,15 @@ async function loadCards(agent: ConsoleAgent, http: HttpClient): Promise<AgentCa
   const { url, credentials } = agent.info;
   const { checks, runChecks } = await loadSuite();
   const read = async (headers: Record<string, string>, cardBaseUrl = url): Promise<RunChecksOutcome> => {
-    const options = { checks, invariants: [], headers, timeout: 8_000, maxTime: 20_000 };
+    const options = {
+      checks,
+      invariants: [],
+      headers,
+      timeout: 8_000,
+      maxTime: 20_000,
+      // Reading a card starts no task.
+      probesByMessage: false,
+    };
     const outcome = await runChecks(cardBaseUrl, options);
     if (outcome.unreachable === undefined || outcome.cards.length === 0) return outcome;
     // Naming the versions checks the card even if it lists no supported interface.
