@@ -6,7 +6,8 @@ import { Redactor } from '../../../src/primitives/redaction/redaction.ts';
 import { reportFormats, writeReport } from '../../../src/conformance/report/report-formats.ts';
 import type { RunChecksOutcome } from '../../../src/conformance/run-checks.ts';
 import { cliEntry, runNode } from '../../support/cli/run-command.ts';
-import { type RawServerRequest, startRawServer } from '../../support/http/raw-server.ts';
+import { testReachableAgent } from '../../support/conformance/reachable-agent.ts';
+import { type RawServer, type RawServerRequest, startRawServer } from '../../support/http/raw-server.ts';
 
 /** Maximum duration of the run in milliseconds, and maximum number of characters of its evidence. */
 const limit = 20_000;
@@ -28,21 +29,15 @@ const cardOf = (url: string): object => ({
 
 type Behaviour = (request: RawServerRequest, response: ServerResponse) => void;
 
-/** Tests an agent with a valid card and the given responses to all other requests. */
-async function examined(behave: Behaviour, isCardWell = true): Promise<RunChecksOutcome> {
-  const server = await startRawServer((request, response, url) => {
-    if (isCardWell && request.path.startsWith('/.well-known/')) {
+/** Starts an agent with the given responses to all requests but, if it serves a valid card, those for the card. */
+const startAgent = (behave: Behaviour, hasValidCard: boolean): Promise<RawServer> =>
+  startRawServer((request, response, url) => {
+    if (hasValidCard && request.path.startsWith('/.well-known/')) {
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(cardOf(url)));
       return;
     }
     behave(request, response);
   });
-  try {
-    return await testConformance(server.url, { timeout: 500, maxTime: 4_000 });
-  } finally {
-    await server.close();
-  }
-}
 
 function expectReport(outcome: RunChecksOutcome): void {
   const report = buildReport(outcome, { suite: 'dragoman 0', command: 'test', redactor: new Redactor() });
@@ -98,7 +93,8 @@ describe('dragoman conformance with a malformed agent', () => {
   it.each(behaviours)(
     'returns a report in time and with bounded memory if the agent %s',
     async (_what, behave) => {
-      const outcome = await examined(behave);
+      await using agent = await startAgent(behave, true);
+      const outcome = await testReachableAgent(agent.url);
       expect(outcome.unreachable).toBeUndefined();
       expect(outcome.milliseconds).toBeLessThan(limit);
       expect(
@@ -116,8 +112,11 @@ describe('dragoman conformance with a malformed agent', () => {
   it.each(behaviours)(
     'returns a verdict about the card, or none, if the agent %s instead of serving a card',
     async (what, behave) => {
-      const outcome = await examined(behave, false);
+      await using agent = await startAgent(behave, false);
       const isSilent = what.startsWith('hangs');
+      const outcome = isSilent
+        ? await testConformance(agent.url, { timeout: 500, maxTime: 4_000 })
+        : await testReachableAgent(agent.url);
       expect(outcome.unreachable).toEqual(isSilent ? expect.any(String) : undefined);
       const failed = outcome.results.filter(({ verdict }) => verdict === 'fail').map(({ rule }) => rule.id);
       expect(failed).toEqual(isSilent ? [] : ['card.found']);
@@ -130,7 +129,7 @@ describe('dragoman conformance with a malformed agent', () => {
   it('returns no verdict and the reason if the agent is unreachable', async () => {
     const server = await startRawServer(() => undefined);
     await server.close();
-    const outcome = await testConformance(server.url, { timeout: 500 });
+    const outcome = await testConformance(server.url, { timeout: 2_000 });
     expect(outcome.unreachable).toContain('ECONNREFUSED');
     expectReport(outcome);
   });
@@ -158,7 +157,7 @@ it('dragoman conformance uses bounded memory for an agent that streams without e
     'conformance',
     chatty.url,
     '--timeout',
-    '1',
+    '5',
     '--max-time',
     '5',
   ];

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { buildReport } from '../../../src/conformance/report/build-report.ts';
 import { reportFormats, writeReport } from '../../../src/conformance/report/report-formats.ts';
-import { testConformance } from '../../../src/conformance/test-conformance.ts';
 import { Redactor } from '../../../src/primitives/redaction/redaction.ts';
 import { closeAfterEach } from '../../support/close-after-each.ts';
+import { testReachableAgent } from '../../support/conformance/reachable-agent.ts';
 import { startRawServer } from '../../support/http/raw-server.ts';
 
 const open = closeAfterEach();
@@ -98,7 +98,7 @@ describe('dragoman conformance with a malformed agent over gRPC', () => {
         response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(card));
       });
       open.push({ close: () => server.close() });
-      const outcome = await testConformance(server.url, { timeout: 500, maxTime: 4_000 });
+      const outcome = await testReachableAgent(server.url);
       expect(outcome.unreachable).toBeUndefined();
       const errors = outcome.results.filter(({ verdict }) => verdict === 'error');
       expect(errors.map(({ rule, message: text }) => `${rule.id}: ${text}`)).toEqual([]);
