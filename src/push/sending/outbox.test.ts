@@ -233,6 +233,21 @@ describe('PushOutbox', () => {
     expect(sequences(hook)).toEqual([2, 3]);
   });
 
+  it('does not repeat what a worker delivered after the deliveries of this process were read', async () => {
+    const { taskStore, register, isComplete, outbox } = setUp();
+    const hook = await webhook();
+    const log = await createTask(taskStore, 't');
+    const config = { taskId: 't', id: 'p', url: hook.url };
+    const held = [{ owner, config, state: { delivered: 0, attempts: 0 }, sequence: 3, isHeld: true }];
+    await register(hook.url);
+    appendStates(log, 'working', 'completed');
+    await waitUntilTrue(isComplete);
+    await waitUntilTrue(() => outbox.size === 0);
+    await outbox.resume(held);
+    await waitUntilTrue(() => outbox.size === 0);
+    expect(sequences(hook)).toEqual([1, 2, 3]);
+  });
+
   it('continues when the cursor could not be stored', async () => {
     const taskStore = memoryTaskStore();
     const putDelivery = taskStore.putDelivery.bind(taskStore);

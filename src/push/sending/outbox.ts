@@ -92,11 +92,12 @@ export class PushOutbox {
     this.#workers.get(key)?.stop();
   }
 
-  /** Resumes deliveries of an earlier process. */
+  /** Resumes deliveries of an earlier process, and those of this process that have no worker. */
   async resume(deliveries: readonly PushDelivery[]): Promise<void> {
-    for (const { owner, config, state, isHeld } of deliveries) {
+    const takenOver = deliveries.filter(({ isHeld }) => !isHeld);
+    const missing = this.#withoutWorker(deliveries.filter(({ isHeld }) => isHeld));
+    for (const { owner, config, state } of [...takenOver, ...(await this.#readAgain(missing))]) {
       const key = configKey(owner, config);
-      if (isHeld && this.#workers.has(key)) continue;
       if (state.deadSince !== undefined) this.#addDeadLetter(key);
       else await this.add(owner, config, state);
     }
@@ -143,6 +144,26 @@ export class PushOutbox {
     this.#deadLetters.add(key);
     if (this.#isClosed || this.#stopPolling) return;
     this.#stopPolling = this.#clock.after(this.#pollInterval, () => void this.#poll());
+  }
+
+  #withoutWorker(deliveries: readonly PushDelivery[]): PushDelivery[] {
+    return deliveries.filter(({ owner, config }) => !this.#workers.has(configKey(owner, config)));
+  }
+
+  /**
+   * Returns the outstanding ones with their current cursors: a worker may have delivered and ended since they were read. If
+   * they cannot be read, a repeated notification is better than a lost one.
+   */
+  async #readAgain(deliveries: readonly PushDelivery[]): Promise<readonly PushDelivery[]> {
+    if (deliveries.length === 0) return [];
+    const keys = new Set(deliveries.map(({ owner, config }) => configKey(owner, config)));
+    let current: readonly PushDelivery[];
+    try {
+      current = await this.#taskStore.listDeliveries();
+    } catch {
+      current = deliveries;
+    }
+    return this.#withoutWorker(current.filter(({ owner, config }) => keys.has(configKey(owner, config))));
   }
 
   /** Checks whether a dead letter was retried manually, perhaps by another process. */
