@@ -61,7 +61,7 @@ const counted = (metrics: Metrics, name: string): number =>
 
 describe.each([true, false])('unread responses (fastPath: %s)', (fastPath) => {
   it('are closed after stallTimeout', async () => {
-    const { server, metrics, id } = await start({ fastPath, stallTimeout: 200 });
+    const { server, metrics, id } = await start({ fastPath, stallTimeout: 1_000 });
     const { socket, closed } = sendWithoutReading(server.port, getTask(id));
     await expect.poll(() => counted(metrics, 'dragoman_unsent_bytes')).toBeGreaterThan(8_000_000);
     await expect.poll(() => counted(metrics, 'dragoman_limits_hit_total{limit="stallTimeout"}')).toBe(1);

@@ -175,6 +175,8 @@ describe.each(requestPaths)('client disconnect during a request on %s', (_way, m
   let handler: AgentHttpHandler;
   let server: Server;
   let port: number;
+  /** Until it resolves, tasks do not begin. */
+  let start = Promise.resolve();
   const sockets = new Set<Socket>();
 
   beforeAll(async () => {
@@ -182,6 +184,7 @@ describe.each(requestPaths)('client disconnect during a request on %s', (_way, m
       name: 'Slow',
       description: 'Gives a little at a time',
       async *process() {
+        await start;
         for (let i = 0; i < 20; i++) {
           yield `${i} `;
           await new Promise(setImmediate);
@@ -280,10 +283,16 @@ describe.each(requestPaths)('client disconnect during a request on %s', (_way, m
     const requests = Array.from({ length: 20 }, (_, i) =>
       rawRequest('POST', '/', stream(`row-${i}`), modern),
     );
+    let release = (): void => undefined;
+    start = new Promise((resolve) => {
+      release = resolve;
+    });
     const line = new RawConnection(port);
     line.write(Buffer.concat(requests));
     await waitUntil(() => handler.context.openStreams > 1, 'the streams begin');
     line.destroy();
+    await waitUntil(() => handler.context.openStreams === 0, 'the streams are closed');
+    release();
     await expectNothingLeft();
   });
 });

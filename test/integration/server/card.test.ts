@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LocalAgent } from '../../../src/engine/index.ts';
 import { type RunningServer, serve } from '../../../src/server/index.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';
+import { findFreePort } from '../../support/http/free-port.ts';
 import { httpGet, httpOpen, callRpc } from '../../support/http/http-calls.ts';
 
 let agent: LocalAgent;
@@ -193,11 +194,7 @@ describe('server URL', () => {
     let ready: () => void = () => {};
     const preparing = new Promise<void>((resolve) => (ready = resolve));
     const waiting = Object.assign(Object.create(agent) as LocalAgent, { ready: () => preparing });
-    const { createServer } = await import('node:net');
-    const probe = createServer().listen(0, '127.0.0.1');
-    await new Promise((resolve) => probe.once('listening', resolve));
-    const { port } = probe.address() as { port: number };
-    await new Promise((resolve) => probe.close(resolve));
+    const port = await findFreePort();
     const starting = serve(waiting, { port });
     let early = await httpGet(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
     while (!early) early = await httpGet(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
