@@ -5,7 +5,7 @@ import { Select, TextField } from '../../components/form-fields.tsx';
 import { AgentPicker } from '../../session/agent-picker.tsx';
 import { selectedAgent as agent } from '../../session/agents.ts';
 import { PromptEditor } from './prompts/prompt-editor.tsx';
-import { isEditorOpen, loadPrompts, savedCount } from './prompts/state.ts';
+import { isEditorOpen, loadedAgent, loadPrompts, savedCount } from './prompts/state.ts';
 import { RunOptions } from './run-options.tsx';
 import { optionDrafts, parseDrafts } from './run-option-drafts.ts';
 import { cancelRun, type RunInput, startRun, currentRun, runInput } from './state.ts';
@@ -21,6 +21,7 @@ export function RunForm() {
   const { level = '', fixtures = '', timeout } = runInput.value;
   const who = agent.value;
   const hasOptions = useSignal(false);
+  const messageCount = loadedAgent.value === who?.id ? savedCount.value : 0;
   const optionCount = Object.keys(parseDrafts(optionDrafts.value)).length;
   useEffect(() => {
     if (who) void loadPrompts(who.id);
@@ -62,7 +63,7 @@ export function RunForm() {
         onValue={(text) => change('timeout', Number(text) > 0 ? Math.round(Number(text) * 1_000) : undefined)}
       />
       <Button disabled={!who} onClick={() => (isEditorOpen.value = true)}>
-        Messages{savedCount.value === 0 ? '' : ` (${savedCount.value})`}
+        Messages{messageCount === 0 ? '' : ` (${messageCount})`}
       </Button>
       <Button onClick={() => (hasOptions.value = true)}>
         More options{optionCount === 0 ? '' : ` (${optionCount})`}

@@ -5,11 +5,13 @@ import { Dialog } from '../../../components/dialog.tsx';
 import { ErrorNote } from '../../../components/error-note.tsx';
 import { FilePicker } from '../../../components/file-picker.tsx';
 import { Toggle } from '../../../components/form-fields.tsx';
+import { Spinner } from '../../../components/progress.tsx';
 import { outcomes, type PromptDraft } from './prompt-drafts.ts';
 import {
   drafts,
   editorError,
   isEditorOpen,
+  loadedAgent,
   openPromptsFile,
   savePrompts,
   savePromptsFile,
@@ -27,38 +29,48 @@ export function PromptEditor({ agentId, agentName }: { agentId: string; agentNam
   };
   return (
     <Dialog title={`Messages for ${agentName}`} isOpen={isEditorOpen.value} onClose={close}>
-      <form
-        class="prompts"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void savePrompts(agentId).then((isSaved) => isSaved && close());
-        }}
-      >
-        <p class="prompts-help">
-          Which message leads the agent to each state? With them, more rules can be decided. Leave a field
-          empty if the agent has no such message.
-        </p>
-        {editorError.value ? <ErrorNote error={editorError.value} /> : null}
-        {outcomes.map((each) => (
-          <PromptField key={each.outcome} agentId={agentId} {...each} />
-        ))}
-        <div class="prompts-end">
-          <FilePicker
-            label="Open file"
-            accept=".yaml,.yml,.json"
-            onFiles={([file]) => {
-              if (file) void openPromptsFile(file);
-            }}
-          />
-          <Button title="For dragoman conformance --prompts" onClick={() => void savePromptsFile()}>
-            Save as file
-          </Button>
-          <Button kind="main" type="submit">
-            Save
-          </Button>
-        </div>
-      </form>
+      {loadedAgent.value === agentId ? (
+        <PromptForm agentId={agentId} onSaved={close} />
+      ) : (
+        <Spinner label="Loading the messages" />
+      )}
     </Dialog>
+  );
+}
+
+function PromptForm({ agentId, onSaved }: { agentId: string; onSaved: () => void }) {
+  return (
+    <form
+      class="prompts"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void savePrompts(agentId).then((isSaved) => isSaved && onSaved());
+      }}
+    >
+      <p class="prompts-help">
+        Which message leads the agent to each state? With them, more rules can be decided. Leave a field empty
+        if the agent has no such message.
+      </p>
+      {editorError.value ? <ErrorNote error={editorError.value} /> : null}
+      {outcomes.map((each) => (
+        <PromptField key={each.outcome} agentId={agentId} {...each} />
+      ))}
+      <div class="prompts-end">
+        <FilePicker
+          label="Open file"
+          accept=".yaml,.yml,.json"
+          onFiles={([file]) => {
+            if (file) void openPromptsFile(file);
+          }}
+        />
+        <Button title="For dragoman conformance --prompts" onClick={() => void savePromptsFile()}>
+          Save as file
+        </Button>
+        <Button kind="main" type="submit">
+          Save
+        </Button>
+      </div>
+    </form>
   );
 }
 

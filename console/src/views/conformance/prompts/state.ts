@@ -1,4 +1,4 @@
-import { signal } from '@preact/signals';
+import { batch, signal } from '@preact/signals';
 import type { OutcomePrompts, TargetOutcome } from '../../../../../src/conformance/prompts/prompt-catalog.ts';
 import type { ChatEvent } from '../../../../../src/console/console-api.ts';
 import { download } from '../../../components/download.ts';
@@ -12,7 +12,10 @@ export const isEditorOpen = signal(false);
 /** The messages of the editor. */
 export const drafts = signal<PromptDrafts>({});
 
-/** Number of saved messages of the selected agent. */
+/** Id of the agent to which the messages belong; undefined while they are loaded. */
+export const loadedAgent = signal<string | undefined>(undefined);
+
+/** Number of saved messages of the agent. */
 export const savedCount = signal(0);
 
 /** Error of the editor. */
@@ -23,13 +26,26 @@ export const trials = signal<{ readonly [outcome in TargetOutcome]?: string }>({
 
 const pathOf = (agentId: string): string => `agents/${encodeURIComponent(agentId)}/prompts`;
 
-/** Loads the saved messages of an agent. */
+let requestNumber = 0;
+
+/** Loads the saved messages of an agent; the response for a previous one is ignored. */
 export async function loadPrompts(agentId: string): Promise<void> {
-  await attempt(async () => {
-    const prompts = await requestJson<OutcomePrompts>(pathOf(agentId));
+  const turn = ++requestNumber;
+  loadedAgent.value = undefined;
+  let prompts: OutcomePrompts = {};
+  let error: DisplayError | undefined;
+  try {
+    prompts = await requestJson<OutcomePrompts>(pathOf(agentId));
+  } catch (thrown) {
+    error = toDisplayError(thrown);
+  }
+  if (turn !== requestNumber) return;
+  batch(() => {
     savedCount.value = Object.keys(prompts).length;
     drafts.value = toDrafts(prompts);
     trials.value = {};
+    editorError.value = error;
+    loadedAgent.value = agentId;
   });
 }
 
@@ -64,7 +80,7 @@ export function savePromptsFile(): Promise<boolean> {
 /** Sends a message and shows the state that it leads to. */
 export async function tryPrompt(agentId: string, outcome: TargetOutcome): Promise<void> {
   const show = (text: string): void => {
-    trials.value = { ...trials.value, [outcome]: text };
+    if (loadedAgent.peek() === agentId) trials.value = { ...trials.value, [outcome]: text };
   };
   show('sending');
   try {
