@@ -109,7 +109,7 @@ describe.skipIf(!browser)('catalog view', () => {
 
   it('reads the catalog of a gateway and adds one of its agents', async () => {
     await load(new URL(gateway.url).host, '2 of 2');
-    expect(await names()).toEqual(['sun', 'moon']);
+    await expect.poll(names).toEqual(['sun', 'moon']);
     await tab.page.getByRole('button', { name: 'Add moon' }).click();
     await tab.page.getByRole('main', { name: 'Agents' }).waitFor();
     await tab.page.getByRole('heading', { name: 'Echo', level: 2 }).waitFor();

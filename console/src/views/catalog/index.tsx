@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
@@ -14,7 +14,8 @@ import './catalog.css';
 /** The catalog view: searches the agents of the console, or those in the catalog of a host. */
 export function CatalogView() {
   const from = source.value;
-  useEffect(() => void loadCatalog(from), [from]);
+  // Before the browser paints, so that the former catalog is never shown as this one.
+  useLayoutEffect(() => void loadCatalog(from), [from]);
   return (
     <div class="catalog">
       <SourceForm key={from} from={from} />

@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import type { LoadSample } from '../../../../src/console/console-api.ts';
 import { Button } from '../../components/button.tsx';
 import { Select } from '../../components/form-fields.tsx';
@@ -38,7 +38,8 @@ const columns: readonly SampleColumn<LoadSample>[] = [
 export function ObservedLoad() {
   const name = selectedName.value;
   const hasTests = isWithTests.value;
-  useEffect(() => startSampling(name, hasTests), [name, hasTests]);
+  // Before the browser paints, so that the load of the former agent is never shown as that of this one.
+  useLayoutEffect(() => startSampling(name, hasTests), [name, hasTests]);
   // The selected agent may have had no request since the console was started.
   const names = [...new Set([...agentNames.value, ...(name === '' ? [] : [name])])].sort();
   return (

@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { Tabs } from '../../components/tabs.tsx';
 import { consoleInfo, selectedAgent } from '../../session/agents.ts';
 import { NoAgent } from '../../session/no-agent.tsx';
@@ -32,8 +32,9 @@ export function TasksView() {
 
 function Tasks({ agentId }: { agentId: string }) {
   const { state, contextId, taskId, isWithTests } = taskFilter.value;
-  useEffect(reloadFirstPage, [agentId, state, contextId, isWithTests]);
-  useEffect(() => {
+  // Before the browser paints, so that tasks of the former filters or agent are never shown as those of these.
+  useLayoutEffect(reloadFirstPage, [agentId, state, contextId, isWithTests]);
+  useLayoutEffect(() => {
     if (taskId === '') taskDetail.value = undefined;
     else void openTask(agentId, taskId);
     return stopFollowing;

@@ -89,7 +89,7 @@ function Opened({ task, turn, isLive }: { task: Task; turn: ChatTurn; isLive: bo
           </Button>
         </dd>
         {consoleInfo.value?.hasReplicas ? (
-          <TaskHolders taskId={task.id} isActive={isTaskActive.value} />
+          <TaskHolders key={task.id} taskId={task.id} isActive={isTaskActive.value} />
         ) : null}
       </dl>
       <h3>States</h3>
