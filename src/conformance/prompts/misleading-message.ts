@@ -4,8 +4,10 @@ import { restingStates } from '../observation/task-tracker.ts';
 import type { IdentifiedTask, Probe } from '../probe.ts';
 import type { TargetOutcome } from './prompt-catalog.ts';
 
-/** Milliseconds for which a slow task works at least. */
-const slowFrom = 500;
+/** Milliseconds, and round trips to the agent, for which a slow task works at least: on a slow machine time alone says nothing. */
+const slowFrom = { milliseconds: 500, roundTrips: 5 };
+/** Number of reads in which a slow task still works. */
+const readCount = 3;
 
 /**
  * Finds a message of the user that does not lead to its outcome, among those that a violated check has sent. The check
@@ -38,10 +40,8 @@ async function reach(probe: Probe, outcome: TargetOutcome): Promise<string | und
     return outcome === 'message' ? outcome : 'a direct message without a task';
   const task = probe.driver.decodeTask(response.result);
   if (task?.id === undefined) return undefined;
-  const isWorking =
-    !restingStates.has(task.state) && !restingStates.has((await probe.getTask(task.id)).state);
-  // An agent that does not return immediately is slow as well, and so may be the way to it.
-  const isSlow = isWorking || performance.now() - startedAt >= slowFrom;
+  const respondedAfter = performance.now() - startedAt;
+  const isSlow = outcome === 'slow' && (await isSlowTask(probe, task.id, respondedAfter));
   const stopped = await probe.waitUntilTerminalOrInterrupted(task.id);
   const state = `the state "${stopped.state}"`;
   switch (outcome) {
@@ -56,6 +56,19 @@ async function reach(probe: Probe, outcome: TargetOutcome): Promise<string | und
     default:
       return stopped.state === outcome ? outcome : state;
   }
+}
+
+/** Returns true if a task still works after several reads, or if the agent did not return immediately. */
+async function isSlowTask(probe: Probe, id: string, respondedAfter: number): Promise<boolean> {
+  let roundTrip = 0;
+  let isWorking = true;
+  for (let count = 0; isWorking && count < readCount; count++) {
+    const startedAt = performance.now();
+    isWorking = !restingStates.has((await probe.getTask(id)).state);
+    roundTrip = Math.max(roundTrip, performance.now() - startedAt);
+  }
+  const { milliseconds, roundTrips } = slowFrom;
+  return isWorking || respondedAfter >= Math.max(milliseconds, roundTrips * roundTrip);
 }
 
 async function reachChunks(probe: Probe): Promise<string> {
