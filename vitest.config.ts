@@ -45,7 +45,11 @@ export default defineConfig({
         extends: true,
         test: { name: 'first', include: firstTests, exclude: fullTests, isolate: false, setupFiles },
       },
-      { extends: true, test: { name: 'full', include: fullTests, setupFiles: [setup] } },
+      {
+        extends: true,
+        // Single tests of the second tier take half a minute on a quiet machine.
+        test: { name: 'full', include: fullTests, setupFiles: [setup], testTimeout: 600_000 },
+      },
     ],
   },
 });

@@ -15,11 +15,15 @@ const browser: Browser | undefined = await launchChromium();
 describe.skipIf(!browser)('conformance view', () => {
   /** Set by a test: the agent then violates rules about its answers. */
   let isBroken = false;
+  /** Until it resolves, the agent answers only a few messages. */
+  let resumed = Promise.resolve();
+  let messages = 0;
   const agent = defineAgent({
     name: 'Asker',
     description: 'Asks',
     skills: [{ id: 'talk', name: 'Talk', description: 'Talks', tags: ['talk'], examples: ['hi'] }],
     async *process({ text, ask }) {
+      if (++messages > 30) await resumed;
       if (text === 'please ask') await ask('Which?');
       if (isBroken) throw new Error('broken');
       yield { artifact: { artifactId: 'a', parts: [{ text }] } };
@@ -73,6 +77,10 @@ describe.skipIf(!browser)('conformance view', () => {
   }
 
   it('shows each rule while it runs, continues after a reload, and cancels', async () => {
+    let resume = (): void => undefined;
+    resumed = new Promise((resolve) => {
+      resume = resolve;
+    });
     await tab.show('Conformance');
     await tab.page.getByRole('button', { name: 'Run tests' }).click();
     await tab.page.getByRole('listbox', { name: 'Ended checks' }).getByRole('option').first().waitFor();
@@ -83,6 +91,7 @@ describe.skipIf(!browser)('conformance view', () => {
       .waitFor();
     await tab.page.getByRole('button', { name: 'Cancel' }).click();
     await tab.page.getByRole('button', { name: 'Run tests' }).waitFor();
+    resume();
     expect(await verdict().count()).toBe(0);
   });
 

@@ -149,17 +149,13 @@ it('dragoman conformance uses bounded memory for an agent that streams without e
     };
     if (!isCard) more();
   });
-  const args = [
-    '--max-old-space-size=256',
-    cliEntry,
-    'conformance',
-    chatty.url,
-    '--timeout',
-    '5',
-    '--max-time',
-    '5',
-  ];
-  const { code, stdout } = await runNode(args, {}).ended;
+  const test = (maxTime: number) => {
+    const limits = ['--timeout', '5', '--max-time', String(maxTime)];
+    return runNode(['--max-old-space-size=256', cliEntry, 'conformance', chatty.url, ...limits], {}).ended;
+  };
+  // On a slow machine no rule may be decided in five seconds.
+  const first = await test(5);
+  const { code, stdout } = first.code === 1 ? first : await test(60);
   expect(stdout).toContain('Chatty: non-conformant');
   expect(code).toBe(1);
   await chatty.close();
