@@ -20,12 +20,12 @@ export function nodeServerOptions(limits: ServerLimits): HttpOptions {
   };
 }
 
-/** Lets Node accept one header more than allowed, so that the excess is detected and not silently dropped. */
-export function setMaxHeaderCount(
-  server: Server | SecureServer,
-  { headers = defaultLimits.headers }: ServerLimits,
-): void {
-  server.maxHeadersCount = Number.isFinite(headers) ? headers + 1 : 0;
+/**
+ * Lets Node accept any number of headers, which their size bounds: versions of Node drop those above a limit silently, or
+ * end the connection without a reason. The requests are counted and rejected by {@link headerCountError}.
+ */
+export function acceptAnyHeaderCount(server: Server | SecureServer): void {
+  server.maxHeadersCount = 0;
 }
 
 /** Returns an error if a request has too many headers. */

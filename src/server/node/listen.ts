@@ -9,7 +9,7 @@ import type { Server as SecureServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Metrics } from '../../metrics/metrics.ts';
 import {
-  setMaxHeaderCount,
+  acceptAnyHeaderCount,
   nodeServerOptions,
   clientErrorResponse,
   observeConnectionBytes,
@@ -91,7 +91,7 @@ export async function listen(setup: ListenerSetup, options: ServeOptions): Promi
   const server = options.tls
     ? await createTlsServer(options.tls, listener, nodeOptions, grpc)
     : createHttpServer(setup, options, nodeOptions, grpc);
-  setMaxHeaderCount(server, limits);
+  acceptAnyHeaderCount(server);
   if (metrics) observeConnectionBytes(server, metrics);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const limit = rejectConnection(error, socket);
