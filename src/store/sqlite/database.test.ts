@@ -20,6 +20,12 @@ it('maps temporary SQLite errors to UNAVAILABLE and all others to INTERNAL_ERROR
   database.close();
 });
 
+it('may be closed twice', async () => {
+  const database = await openDatabase(':memory:');
+  database.close();
+  expect(() => database.close()).not.toThrow();
+});
+
 it.skipIf(process.getBuiltinModule('node:sqlite') !== undefined)(
   'names the install command when libsql is missing',
   async () => {

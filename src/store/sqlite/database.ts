@@ -60,6 +60,7 @@ function withStorageErrors<T>(action: () => T): T {
 
 /** `libsql` accepts the values as one array, which avoids a copy; `node:sqlite` accepts them as single arguments. */
 function wrap(native: NativeDatabase, acceptsArray: boolean): Database {
+  let isClosed = false;
   const toArguments = (values: readonly SqlValue[]): readonly unknown[] => (acceptsArray ? [values] : values);
   return {
     exec: (sql) => withStorageErrors(() => native.exec(sql)),
@@ -72,7 +73,12 @@ function wrap(native: NativeDatabase, acceptsArray: boolean): Database {
         all: (values) => withStorageErrors(() => statement.all(...toArguments(values)) as SqlRow[]),
       };
     },
-    close: () => withStorageErrors(() => native.close()),
+    close() {
+      // Closing twice is an error in `node:sqlite`, and none in `libsql`.
+      if (isClosed) return;
+      isClosed = true;
+      withStorageErrors(() => native.close());
+    },
   };
 }
 
