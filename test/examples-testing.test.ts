@@ -23,7 +23,8 @@ describe('the examples of tests', () => {
   }, 120_000);
 
   it('pass with the runner of Node', async () => {
-    const { stdout, code } = await runNode(['--test', 'examples/testing/plain.js']).ended;
+    const { stdout, code } = await runNode(['--test', '--test-reporter=tap', 'examples/testing/plain.js'])
+      .ended;
     expect(code, stdout).toBe(0);
     expect(stdout).toMatch(/^# pass 1$/m);
   });

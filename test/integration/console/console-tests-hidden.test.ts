@@ -30,7 +30,9 @@ describe('tests in the console', () => {
   it('hides the tasks of a load run from the list of tasks', async () => {
     const message = { parts: [{ text: 'by a user' }], stream: false };
     await page.collect(`agents/${id}/messages`, message);
-    await page.requestJson('load/run', { agentId: id, operation: 'send', duration: 200, connections: 2 });
+    // Few enough tasks for the store and the list, on a fast machine too.
+    const load = { rate: 100, warmUp: 0, duration: 200, connections: 2 };
+    await page.requestJson('load/run', { agentId: id, operation: 'send', ...load });
     for await (const event of page.stream('load/run')) if (event.kind === 'report') break;
     const all = await page.requestJson(`agents/${id}/tasks?pageSize=5`);
     expect(all.tasks).toHaveLength(5);
