@@ -11,7 +11,7 @@ afterEach(async () => {
 
 async function serveEcho(...flags: string[]): Promise<{ agent: RunningCommand; url: string }> {
   // CI must not enable colors.
-  const env = { CI: '1', FORCE_COLOR: '', NO_COLOR: '' };
+  const env = { CI: '1', FORCE_COLOR: undefined, NO_COLOR: undefined };
   const agent = runNode([cliEntry, 'serve', 'examples/echo.js', '--port', '0', ...flags], {
     cwd: repositoryRoot,
     env,

@@ -70,7 +70,7 @@ export class RunningCommand {
 /** Working directory and additional environment variables of a process. */
 export interface CommandEnvironment {
   cwd?: string;
-  env?: Record<string, string>;
+  env?: NodeJS.ProcessEnv;
 }
 
 /** Runs Node.js. */
